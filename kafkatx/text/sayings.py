@@ -272,6 +272,14 @@ def wrong_state_in(text: str) -> str | None:
     return found[0] if found is not None else None
 
 
+def is_leaders_deletion(reason: str) -> bool:
+    """Whether a log start moved for a reason that is the leader's: its own, or told to a follower by it.
+
+    A segment that retention deletes each replica deletes by itself. Source: LogStartOffsetIncrementReason (2.6+).
+    """
+    return reason.startswith(("client delete records request", "leader offset increment"))
+
+
 def names_a_newer_one(message: str) -> bool:
     """Whether the words of an error name who raised the epoch, as clients have it of a timeout as well."""
     return _NEWER.search(message) is not None

@@ -178,24 +178,41 @@ def test_it_has_nothing_to_do_with_readers_that_wait_in_the_same_partition(eithe
     assert causes["sink-1"] is not None
 
 
-def moved(cluster: Cluster, at: int, line: str = "[UnifiedLog partition=orders-0, dir=/data]") -> Told:
+BY_LEADER, BY_RETENTION = "client delete records request", "segment deletion"
+
+
+def moved(
+    cluster: Cluster, at: int, line: str = "[UnifiedLog partition=orders-0, dir=/data]", why: str = BY_LEADER
+) -> Told:
     """What the disk and a broker's log tell, in which the log start moved at that time."""
-    said = f"[{iso(at)}] INFO {line} Incremented log start offset to 4 due to segment deletion (kafka.log.UnifiedLog)"
+    said = f"[{iso(at)}] INFO {line} Incremented log start offset to 4 due to {why} (kafka.log.UnifiedLog)"
     log = cluster.folder / "server.log"
     log.write_text(said + "\n")
     return Told(diagnose([*cluster.write(), log]))
 
 
-def test_a_start_that_moved_before_the_commit_means_that_nobody_read_them(either):
+@pytest.mark.parametrize("why", [BY_LEADER, "leader offset increment"])
+def test_a_start_that_the_leader_moved_before_the_commit_means_that_nobody_read_them(either, why):
     cut_off(either)
     committed = either.tell().only(RULE).since
-    found = moved(either, committed - 500).only(RULE)
+    found = moved(either, committed - 2_500, why=why).only(RULE)
     assert (found.verdict, found.severity) == (Verdict.proved, Severity.error)
-    assert f"at offsets {found.first_offset} to {found.last_offset} lie below" in found.summary
-    assert f"deleted at {clock(committed - 500)}, before the commit at {clock(committed)}:" in found.summary
-    assert f"(those at offsets {found.first_offset} to {found.last_offset})" in found.remedies[0].text
+    assert f"deleted at {clock(committed - 2_500)}, before the commit at {clock(committed)}:" in found.summary
     assert found.title == "committed records deleted before anybody could read them"
-    assert "Send the records again" in found.remedies[0].text
+    assert "export-1 wrote to orders-0 below offset 4 again" in found.remedies[0].text
+    assert not [other for other in found.considered if not other.refuted]
+
+
+@pytest.mark.parametrize(("earlier", "why"), [(2_500, BY_RETENTION), (500, BY_LEADER)])
+def test_a_replica_that_deleted_before_the_commit_does_not_speak_for_the_others(either, earlier, why):
+    """Retention is each replica's own, and how many there are no lone directory tells; nor whose clock a marker has."""
+    cut_off(either)
+    found = moved(either, either.tell().only(RULE).since - earlier, why=why).only(RULE)
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.warning)
+    assert "nobody" not in found.title + found.summary
+    assert "ever got them" not in found.summary
+    assert found.remedies[0].text.startswith("First look whether the partition has another replica")
+    assert ["another replica" in other.rule for other in found.considered if not other.refuted] == [True]
 
 
 @pytest.mark.parametrize(
@@ -263,8 +280,9 @@ def test_another_replica_may_still_have_what_this_one_deleted(tmp_path: Path):
     cut_off(cluster)
     cluster.log("orders-0").ends = {1: None}
     found = cluster.tell(1, 2).only(RULE)
-    assert found.verdict is Verdict.likely
-    assert "probably out of every reader's reach" in found.summary
+    assert found.severity is Severity.info
+    assert "no reader gets them from this log" in found.summary
+    assert any("another replica" in other.rule and not other.refuted for other in found.considered)
 
 
 # Under an entry of the index of aborted transactions.

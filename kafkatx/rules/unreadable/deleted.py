@@ -5,6 +5,9 @@ log of a busy partition begins inside some transaction at any moment. Here the l
 producer snapshot shows open when the log had come that far already, and between its marker and the deletion, or the end
 of the evidence, is less time than a broker takes to look for what retention lets it delete. Whether a reader got the
 records in between is open, unless the broker's log says that the start moved before.
+
+All this is said of the copies at hand. Replicas delete by themselves, and how many there are no directory tells: that
+nobody got the records is said only where the leader's start moved, by DeleteRecords or as it told a follower.
 """
 
 from __future__ import annotations
@@ -18,9 +21,11 @@ from kafkatx.findings.rule import Case, Found
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, NO_DATA
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import is_leaders_deletion
 from kafkatx.words.evidence_refs import data_ref, marker_ref, time_or_none
 from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import instant
@@ -56,9 +61,9 @@ class CutTransaction:
 class Deleted:
     """Committed transactions that began below the start of a partition's log; the first ones, at most five.
 
-    `moved_at` is when the broker moved the log start there, None where no line of its log tells; `is_unseen`: that was
-    before all of their markers, so that no read_committed reader can have got the records. `is_only_copy`: no other
-    replica may still have them.
+    `moved_at` is when a broker moved the log start there, None where no line of its log tells; `is_early`: that was
+    before all of their markers. `is_unseen`: and surely so by the clocks of any two brokers, and the leader did it, so
+    that no read_committed reader can have got the records.
     """
 
     partition: TopicPartition
@@ -66,9 +71,14 @@ class Deleted:
     transactions: tuple[CutTransaction, ...]
     count: Count
     moved_at: Instant | None
+    is_early: bool
     is_unseen: bool
-    is_only_copy: bool
     moved: Refs
+
+    @property
+    def may_be_unseen(self) -> bool:
+        """Whether the log at hand had lost them before the commit, and another replica may still have had them."""
+        return self.is_early and not self.is_unseen
 
     @property
     def names(self) -> NameList:
@@ -172,13 +182,16 @@ def _moves(model: CaptureModel, log_extent: LogExtent) -> list[tuple[int, int]]:
 
 
 def _case(model: CaptureModel, log_extent: LogExtent, cut: Array, moved: int | None) -> Case:
-    """Lost for all who wait for the commit where it was deleted before, which the one broker's log and markers show."""
+    """Lost for all who wait for the commit where the leader deleted before it; where only a replica is known to, maybe.
+
+    That the log of the copies at hand begins there is proved in any case, and retention's ordinary work.
+    """
     told = _facts(model, log_extent, cut, moved)
     only = told.first if told.count == 1 else None
     return Case(
         facts=told,
-        verdict=Verdict.proved if told.is_only_copy else Verdict.likely,
-        severity=Severity.error if told.is_unseen else Severity.info,
+        verdict=Verdict.proved,
+        severity=_severity(told),
         transactional_id=only.id if only is not None else None,
         producer_id=only.producer_id if only is not None else None,
         topic=told.partition.topic,
@@ -192,23 +205,31 @@ def _case(model: CaptureModel, log_extent: LogExtent, cut: Array, moved: int | N
     )
 
 
+def _severity(told: Deleted) -> Severity:
+    if told.is_unseen:
+        return Severity.error
+    return Severity.warning if told.is_early else Severity.info
+
+
 def _facts(model: CaptureModel, log_extent: LogExtent, cut: Array, moved: int | None) -> Deleted:
+    marked = int(cut["marker_timestamp"].min())
+    is_leaders = moved is not None and is_leaders_deletion(model.logs.string(moved, "detail") or "")
     return Deleted(
         partition=TopicPartition(log_extent.topic, log_extent.partition),
         log_start=log_extent.log_start,
         transactions=tuple(_transaction(model, span) for span in cut[:MOST_TOLD]),
         count=Count(len(cut)),
         moved_at=instant(model.logs.at(moved)) if moved is not None else None,
-        is_unseen=moved is not None and _is_before(model, moved, int(cut["marker_timestamp"].min())),
-        is_only_copy=model.facts.brokers <= max(1, log_extent.copies),
+        is_early=moved is not None and _is_before(model, moved, marked),
+        is_unseen=moved is not None and is_leaders and _is_before(model, moved, marked - BROKERS_TOLERANCE_MS),
         moved=event_refs(model, [moved]) if moved is not None else (),
     )
 
 
 def _is_before(model: CaptureModel, row: int, marked: int) -> bool:
-    """Whether the only broker moved the log start before a time of its clock; replicas move theirs by themselves."""
+    """Whether a broker's log says that the log start moved before a time."""
     at, logs = model.logs.at(row), model.logs
-    return at is not None and model.facts.brokers <= 1 and logs.path(row) not in logs.without_zone and at < marked
+    return at is not None and logs.path(row) not in logs.without_zone and at < marked
 
 
 def _transaction(model: CaptureModel, span: Array) -> CutTransaction:
@@ -251,18 +272,27 @@ DELETED_WORDS = Words(
     title=pick(
         "is_unseen",
         {True: "committed records deleted before anybody could read them"},
-        "committed records lie below the log start, {log_start}",
+        pick(
+            "is_early",
+            {True: "committed records deleted here before their commit: readers may have missed them"},
+            "committed records lie below the log start, {log_start}",
+        ),
     ),
     summary=(
-        "Committed records of {names:3} in {partition} are[ {perhaps}] out of every reader's reach: those at "
-        "offsets {first.begun:offsets} to {last_offset} lie below the log start, {log_start}. ",
+        "Committed records of {names:3} in {partition}, from offset {first.begun:offsets} on, lie below the log start, "
+        "{log_start}: no reader gets them from this log any more. ",
         pick(
-            "is_unseen",
+            "is_early",
             {
                 True: (
                     "They were deleted[ at {moved_at}], before the ",
                     pick("count", {1: "commit"}, "first commit"),
-                    "[ at {committed_at}]: no read_committed reader ever got them.",
+                    "[ at {committed_at}]",
+                    pick(
+                        "is_unseen",
+                        {True: ": no read_committed reader ever got them."},
+                        ". Readers got them only if another replica kept them for longer and led the partition.",
+                    ),
                 )
             },
             "{count:The transaction was|The transactions were} still open when the log had come to {log_start}.",
@@ -290,26 +320,34 @@ DELETED_WORDS = Words(
             "that readers got them before they were deleted",
             "between the commit and the deletion they could",
             decided_by="the broker's log: when it incremented the log start offset of {partition}",
-            unless="is_unseen",
+            unless="is_early",
         ),
         left_open(
             "another replica that still has them",
-            "replicas delete by themselves",
-            decided_by="the log start offset of the leader's copy of {partition}",
-            unless="is_only_copy",
+            "replicas delete by themselves, and no directory tells how many there are",
+            decided_by="kafka-topics --describe --topic {partition.topic} for the number of replicas, and the log start "
+            "offset of the leader's copy",
+            unless="is_unseen",
         ),
     ),
     remedies=(
         remedy(
-            "Send the records again (those at offsets {first.begun:offsets} to {last_offset}), if readers need them: "
-            "in this partition no reader can get them any more",
+            "Send what the transactions of {names:3} wrote to {partition} below offset {log_start} again, if readers "
+            "need it, and nothing else: records of others at these offsets may have been read",
             "application",
             needs="is_unseen",
         ),
         remedy(
-            "Nothing, if readers had got them. Else send them again: in this partition no reader can get them any more",
+            "First look whether the partition has another replica, and whether readers got these records. Only where "
+            "neither is so, send what the transactions of {names:3} wrote to {partition} below offset {log_start} again",
             "application",
-            unless="is_unseen",
+            needs="may_be_unseen",
+        ),
+        remedy(
+            "Nothing, if readers had got them. Else send what these transactions wrote below offset {log_start} again: "
+            "no reader gets it from this log any more",
+            "application",
+            unless="is_early",
         ),
         remedy(
             "Let the topic keep (retention.ms, retention.bytes) more than is written while the longest transaction is "
