@@ -20,7 +20,7 @@ from kafkatx.findings.askers import Asker, asker_of
 from kafkatx.findings.diagnosis import FailureCounts
 from kafkatx.findings.finding import Finding
 from kafkatx.findings.starting import was_starting
-from kafkatx.findings.told_failures import EFFECTS, OUTCOME, RETRIED, ToldFailure, is_dropped, told_failures
+from kafkatx.findings.told_failures import EFFECTS, FATAL, OUTCOME, RETRIED, ToldFailure, is_dropped, told_failures
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_starts import was_connecting
 from kafkatx.histories.logs.log_model import LogModel
@@ -133,9 +133,15 @@ def _accounted(
     waits = [(logs.path(row), int(logs.events["line"][row])) for row in _waited_for(logs, told)]
     about += [finding for line in waits for finding in cited.get(line, ()) if finding.rule in DEFECTS]
     best = max(about, key=lambda finding: finding.verdict, default=None)
-    if best is not None:
+    if best is not None and not _sinks(told, best):
         return Accounted(told, Account.explained if best.verdict > Verdict.possible else Account.guessed, best)
     return Accounted(told, Account.excused if is_excused(logs, told) else Account.unexplained)
+
+
+def _sinks(told: ToldFailure, best: Finding) -> bool:
+    """Whether a guess about what stands beside a fatal error, which names no such mechanism, would hide that error."""
+    is_guess = best.verdict is Verdict.possible and best.rule not in told.candidates
+    return is_guess and told.category == FATAL and best.severity < Severity.error
 
 
 def _waited_for(logs: LogModel, told: ToldFailure) -> list[int]:
@@ -247,7 +253,13 @@ def _is_only_warned(logs: LogModel, told: ToldFailure) -> bool:
     """Whether lines of level WARN or below are all, and none says which call of the application came back with it."""
     level = max(int(logs.events["level"][row]) for row in told.rows)
     has_returned = told.call in TRANSACTIONAL_CALLS and any(logs.kind(row) in RETURNED for row in told.rows)
-    return Level.unknown < level <= Level.warn and not has_returned
+    is_given_up = any(_gives_up(logs, row) for row in told.rows)
+    return Level.unknown < level <= Level.warn and not (has_returned or is_given_up)
+
+
+def _gives_up(logs: LogModel, row: int) -> bool:
+    """Whether a client says that it gave a batch up, and its producer id with it: franz-go does so at INFO."""
+    return logs.kind(row) is EventKind.produce_failed and logs.number(row, "producer_id") is not None
 
 
 def _is_consumers(logs: LogModel, told: ToldFailure) -> bool:
@@ -266,8 +278,12 @@ def _is_own_abort(logs: LogModel, told: ToldFailure) -> bool:
 
 
 def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
-    """Whether what was thrown is a Java exception of no client of Kafka, with words that none says."""
-    if told.known is not None or told.meaning is not None or any(logs.said[row] for row in told.rows):
+    """Whether what was thrown is a Java exception of no client of Kafka, with words that none says.
+
+    After an application's own exception a client does not call itself dead.
+    """
+    is_clients = told.known is not None or told.meaning is not None or told.category == FATAL
+    if is_clients or any(logs.said[row] for row in told.rows):
         return False
     errors = [logs.string(row, "error") or "" for row in told.rows]
     if told.call in TRANSACTIONAL_CALLS and any(one in error for one in DEADLY for error in errors):

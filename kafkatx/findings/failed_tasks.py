@@ -18,35 +18,40 @@ from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.terms.verdicts import Severity
+from kafkatx.text.connect_status import FAILED_CONNECTOR, FAILED_TASK
 from kafkatx.text.events import Statement
 from kafkatx.words.explanation import remedy, step
 from kafkatx.words.log_refs import testimony_refs
+from kafkatx.words.template import pick
 from kafkatx.words.values import Refs, facts
 
 KILLED = "task_killed"
 MOST_TASKS = 3
 """Tasks that one finding names."""
 _TASK = re.compile(r"Task\{id=(?P<connector>[^{}]+)-(?P<number>\d+)\}")
+_IN_STATUS = re.compile(r"(?P<connector>.+)-(?P<number>\d+): state FAILED")
+_CONNECTOR = re.compile(r"(?P<connector>.+): state FAILED")
 
 
 @facts
 class FailedTask:
-    """A task by its connector and number; `in_url` is the connector's name as an address takes it."""
+    """A task by its connector and number, None of which: the connector itself.
+
+    `in_url` is what is restarted, as an address takes it.
+    """
 
     connector: str
     in_url: str
-    number: int
+    number: int | None
     lines: Refs
 
 
-ENDED = step(
-    "Task {number} of connector {connector} ended with it and is FAILED: Kafka Connect does not try again",
-    cites="lines",
-)
+WHAT = pick("number", {None: "Connector {connector}"}, "Task {number} of connector {connector}")
+ENDED = step((WHAT, " ended with it and is FAILED: Kafka Connect does not try again"), cites="lines")
 RESTART = remedy(
-    "Task {number} of connector {connector} is FAILED until somebody restarts it: mend the cause first",
+    (WHAT, " is FAILED until somebody restarts it: mend the cause first"),
     "operator",
-    command="curl -X POST http://HOST:8083/connectors/{in_url}/tasks/{number}/restart",
+    command="curl -X POST http://HOST:8083/connectors/{in_url}/restart",
 )
 
 
@@ -61,21 +66,32 @@ def with_failed_tasks(model: CaptureModel, finding: Finding) -> Finding:
 
 
 def _tasks(model: CaptureModel, finding: Finding) -> Iterator[FailedTask]:
-    """Tasks that ended at, or behind, the first line that a finding cites; by times where the newest line is first."""
-    lines: dict[str, int] = {}
+    """Tasks that ended at, or behind, the first line that a finding cites; by times where the newest line is first.
+
+    Of a status only those whose own trace the finding cites.
+    """
+    cited: dict[str, set[int]] = {}
     for place in finding.places():
         if place.source is not None and place.line is not None:
-            lines[place.source] = min(place.line, lines.get(place.source, place.line))
-    seen = set[tuple[str, str]]()
-    for path, first in lines.items():
+            cited.setdefault(place.source, set()).add(place.line)
+    seen = set[tuple[str, str | None]]()
+    for path, lines in cited.items():
         for said in statements_of(model.logs, path):
-            is_behind = said.line >= first or (finding.since is not None and said.at >= finding.since)
-            found = _TASK.search(said.text) if said.name == KILLED and is_behind else None
-            if found is not None and (found["connector"], found["number"]) not in seen:
-                seen.add((found["connector"], found["number"]))
-                yield _task(found, path, said)
+            found = _found(finding, lines, said)
+            if found is not None and (whom := (found["connector"], found.groupdict().get("number"))) not in seen:
+                seen.add(whom)
+                yield _task(*whom, path, said)
 
 
-def _task(found: re.Match[str], path: str, said: Statement) -> FailedTask:
-    name = found["connector"]
-    return FailedTask(name, quote(name, safe=""), int(found["number"]), testimony_refs(path, (said,)))
+def _found(finding: Finding, lines: set[int], said: Statement) -> re.Match[str] | None:
+    """The task or connector that a statement tells of, where it ended by what a finding is about."""
+    if said.name in (FAILED_TASK, FAILED_CONNECTOR):
+        shape = _IN_STATUS if said.name == FAILED_TASK else _CONNECTOR
+        return shape.fullmatch(said.text) if said.line in lines else None
+    is_behind = said.line >= min(lines) or (finding.since is not None and said.at >= finding.since)
+    return _TASK.search(said.text) if said.name == KILLED and is_behind else None
+
+
+def _task(connector: str, number: str | None, path: str, said: Statement) -> FailedTask:
+    in_url = quote(connector, safe="") + (f"/tasks/{number}" if number is not None else "")
+    return FailedTask(connector, in_url, int(number) if number is not None else None, testimony_refs(path, (said,)))

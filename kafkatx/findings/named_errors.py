@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafkatx.findings.told_failures import EFFECTS, protocol_error
+from kafkatx.findings.protocol_errors import protocol_error
+from kafkatx.findings.told_failures import EFFECTS
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import LONG_WORK, OF_NEWCOMERS
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name

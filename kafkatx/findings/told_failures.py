@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 from kafkatx.findings.endless_retries import endless_retries, waiting_call
 from kafkatx.findings.failure_kinds import (
@@ -28,15 +27,15 @@ from kafkatx.findings.failure_kinds import (
     thrown_by,
 )
 from kafkatx.findings.finding import UNEXPLAINED
+from kafkatx.findings.protocol_errors import protocol_error
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.failures import FAILURES, REPEATED, failures, is_text_of, meanings_of
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
-from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name, simple_name
-from kafkatx.terms.catalogue.loading import error_codes
+from kafkatx.terms.catalogue.entries import ClientException, ProtocolError
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-from kafkatx.terms.error_codes import GENERIC, error_code
+from kafkatx.terms.error_codes import GENERIC
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
@@ -128,30 +127,6 @@ def _spoken(logs: LogModel) -> Iterator[ToldFailure]:
             is_spoken=True,
             count=len(rows),
         )
-
-
-def protocol_error(name: str, message: str = "") -> ProtocolError | None:
-    """The protocol's error that a class or a constant of any client names.
-
-    A class that two errors share over the releases is told by its message, else it is that of new releases.
-    """
-    plain = plain_name(name).casefold()
-    found = _protocol_errors().get(plain, ())
-    if not found and (code := error_code(name)) > 0:
-        found = tuple(error for error in error_codes() if error.code == code)
-    said = [error for error in found if message and any(message.startswith(one.text) for one in error.messages)]
-    return next(iter(said or found), None)
-
-
-@cache
-def _protocol_errors() -> dict[str, tuple[ProtocolError, ...]]:
-    """Errors by their name and by the simple names of their classes, that of the newest release first."""
-    found: dict[str, list[ProtocolError]] = {}
-    for error in reversed(error_codes()):
-        names = [error.name, *(simple_name(stated.text) for stated in error.exceptions)]
-        for name in dict.fromkeys(name.casefold() for name in names):
-            found.setdefault(name, []).append(error)
-    return {name: tuple(errors) for name, errors in found.items()}
 
 
 def _of_clients(logs: LogModel) -> Iterator[ToldFailure]:

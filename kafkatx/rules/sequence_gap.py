@@ -92,7 +92,8 @@ def _refused(model: CaptureModel) -> Iterator[Case]:
         came, due = _sequences(logs, found)
         may_heal = shared["is_brokers"] and found.count < OFTEN and not retries
         told = Facts(**shared, retried=event_refs(model, retries, 3), came=came, due=due, may_heal=may_heal)
-        severity = Severity.info if may_heal else Severity.warning
+        is_dead = any(logs.kind(row) is EventKind.to_fatal for row in found.rows)
+        severity = Severity.info if may_heal else Severity.error if is_dead else Severity.warning
         yield failure_case(model, found, told, _verdict(model, found), severity)
 
 

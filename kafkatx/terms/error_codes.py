@@ -84,10 +84,10 @@ FENCED = frozenset({ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH,
 @lru_cache(maxsize=4096)
 def error_code(name: str) -> ErrorCode:
     """Return the error that a class (with or without its package) or a constant names."""
-    return _codes().get(_key(plain_name(name)), ErrorCode.NONE)
+    return _codes().get(letters_of(plain_name(name)), ErrorCode.NONE)
 
 
-def _key(name: str) -> str:
+def letters_of(name: str) -> str:
     """What all spellings of a name share; a leading underscore (in .NET `Local_`) makes it librdkafka's own."""
     name = name.replace("Local_", "_", 1) if name.startswith("Local_") else name
     letters = name.replace("_", "").casefold().removesuffix("exception").removesuffix("error")
@@ -98,8 +98,8 @@ def _key(name: str) -> str:
 def _codes() -> dict[str, ErrorCode]:
     """Errors by their key; names that are not the protocol's in other letters stand in the catalogue."""
     known = {int(code): code for code in ErrorCode}
-    codes = {_key(name): known[code] for code, name in _names() if code in known}
-    return codes | {_key(code.name.removeprefix("LOCAL")): code for code in ErrorCode if code is not ErrorCode.NONE}
+    codes = {letters_of(name): known[code] for code, name in _names() if code in known}
+    return codes | {letters_of(code.name.removeprefix("LOCAL")): code for code in ErrorCode if code is not ErrorCode.NONE}
 
 
 def _names() -> Iterator[tuple[int, str]]:

@@ -15,6 +15,7 @@ from math import prod
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.loading import statement_patterns
+from kafkatx.text.connect_status import failed_in_status
 from kafkatx.text.events import Statement
 from kafkatx.text.levels import OF_KAFKA
 from kafkatx.text.lines import lines
@@ -70,7 +71,7 @@ def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
 def _said_on(page: Page) -> tuple[Statement, ...]:
     texts = [(line.number, line.text[:LONGEST]) for line in lines(page)]
     framer = Framer([text for _, text in texts])
-    found = list(_left_out(texts))
+    found = [*_left_out(texts), *failed_in_status(page)]
     for number, text in texts:
         framed = framer.frame(text)
         if not _is_programs(text, framed) or any(one in text for one in ANYWHERE):

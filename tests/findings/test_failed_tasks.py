@@ -70,3 +70,94 @@ def test_a_task_that_went_on_is_not_told_as_failed(tmp_path):
     told = text.replace("Task threw an uncaught and unrecoverable exception. Task is being killed and will not recover "
                         "until manually restarted", "Failed to commit offsets")  # fmt: skip
     assert all("FAILED" not in one.text for found in findings(tmp_path, told) for one in found.steps)
+
+
+FENCED = (
+    "org.apache.kafka.connect.errors.ConnectException: Exiting task\\n\\tat org.apache.kafka.connect.runtime.WorkerTask."
+    "run(WorkerTask.java:259)\\nCaused by: org.apache.kafka.common.errors.ProducerFencedException: There is a newer "
+    "producer with the same transactionalId which fences the current one.\\n"
+)
+NO_GROUP = "org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to access group: connect-lines\\n"
+ONE_LINE = (
+    '{"name":"eu-bills","connector":{"state":"RUNNING","worker_id":"w1:8083"},"tasks":[{"id":0,"state":"RUNNING",'
+    '"worker_id":"w1:8083"},{"id":1,"state":"FAILED","worker_id":"w2:8083","trace":"' + FENCED + '"}],"type":"source"}\n'
+)
+PRETTY = """$ curl -s http://w1:8083/connectors/eu-bills/status | jq
+{
+  "name": "eu-bills",
+  "connector": {
+    "state": "RUNNING",
+    "worker_id": "w1:8083"
+  },
+  "tasks": [
+    {
+      "id": 1,
+      "state": "FAILED",
+      "worker_id": "w2:8083",
+      "trace": "%s"
+    },
+    {
+      "id": 2,
+      "state": "FAILED",
+      "worker_id": "w2:8083",
+      "trace": "%s"
+    }
+  ],
+  "type": "source"
+}
+"""
+OF_TASK = 'curl http://w1:8083/connectors/eu-bills/tasks/1/status\n{"id":1,"state":"FAILED","worker_id":"w2:8083","trace":"' + FENCED + '"}\n'
+IN_RESOURCE = """status:
+  connectorStatus:
+    connector:
+      state: RUNNING
+      worker_id: w1:8083
+    name: eu-bills
+    tasks:
+    - id: 1
+      state: FAILED
+      trace: |
+        org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId
+      worker_id: w2:8083
+"""  # fmt: skip
+RESTARTED = "curl -X POST http://HOST:8083/connectors/eu-bills/tasks/{}/restart"
+
+
+def restarts(finding):
+    return [one.command for one in finding.remedies if one.command and "restart" in one.command]
+
+
+@pytest.mark.parametrize("text", [ONE_LINE, OF_TASK, IN_RESOURCE], ids=["one line", "one task", "a resource in YAML"])
+def test_a_status_tells_the_task_that_its_trace_ended(tmp_path, text):
+    (finding,) = findings(tmp_path, text)
+    assert restarts(finding) == [RESTARTED.format(1)]
+    assert finding.steps[-1].text.startswith("Task 1 of connector eu-bills ended with it and is FAILED")
+
+
+def test_each_task_of_a_status_is_told_beside_its_own_cause(tmp_path):
+    found = findings(tmp_path, PRETTY % (FENCED, NO_GROUP))
+    told = {one.title: restarts(one) for one in found}
+    (fenced,) = (title for title in told if "ProducerFenced" in title)
+    assert told[fenced] == [RESTARTED.format(1)]
+    assert all(RESTARTED.format(1) not in commands for title, commands in told.items() if title != fenced)
+
+
+def test_what_follows_the_trace_in_its_object_is_none_of_its_words(tmp_path):
+    (finding, *_) = findings(tmp_path, PRETTY % (FENCED, FENCED))
+    assert all('"' not in place.text for one in finding.steps for place in one.places)
+
+
+def test_a_connector_that_failed_itself_is_restarted_whole(tmp_path):
+    refused = "org.apache.kafka.common.errors.TransactionalIdAuthorizationException: Transactional Id authorization failed."
+    text = f'{{"name":"eu","connector":{{"state":"FAILED","worker_id":"w1:8083","trace":"{refused}\\n"}},"tasks":[]}}\n'
+    (finding,) = findings(tmp_path, text)
+    assert restarts(finding) == ["curl -X POST http://HOST:8083/connectors/eu/restart"]
+    assert "Connector eu ended with it" in finding.steps[-1].text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"state":"FAILED"', '"state":"RUNNING"'), ("worker_id", "host"), ('"name":"eu-bills",', "")],
+    ids=["a task that runs", "a state of something else", "of a connector that nobody names"],
+)  # fmt: skip
+def test_what_is_no_failed_task_of_a_known_connector_is_told_as_none(tmp_path, old, new):
+    assert not any(restarts(one) for one in findings(tmp_path, ONE_LINE.replace(old, new)))

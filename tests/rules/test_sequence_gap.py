@@ -114,3 +114,9 @@ def test_offsets_that_the_cleaner_took_are_no_gap(tmp_path):
     log = log_of(cluster, [1, 3, 5])
     del log.batches[1]
     assert not cluster.tell().of("sequence_gap")
+
+
+def test_a_client_that_is_dead_by_it_is_an_error():
+    for kind, severity in ((EventKind.failure, Severity.warning), (EventKind.to_fatal, Severity.error)):
+        lines = [line("app.log", "10:00:01", kind, error=OUT_OF_ORDER, transactional_id="pay-1")]
+        assert only(check, by_logs(lines)).severity is severity

@@ -252,3 +252,43 @@ def test_what_a_broker_asked_for_is_no_call_of_a_client(tmp_path, line, page):
 def test_what_a_client_asked_for_is_asked_again(tmp_path):
     text = f"2018-03-02 07:15:20,311 ERROR {PRODUCER} send failed\n{NOT_HOSTED}\n"
     assert "same call" in only(told(tmp_path, text))["remedies"][0]["text"]
+
+
+AWAY = (
+    "2026/03/04 09:13:{:02} [WARN] unable to open connection to broker; addr: kafka-2:9092, broker: 2, err: dial tcp "
+    "10.0.4.12:9092: connect: connection refused\n"
+)
+FATAL = "2026/03/04 09:13:30 [ERROR] producer ID has a fatal, unrecoverable error, err: "
+
+
+@pytest.mark.parametrize("error", ["UNKNOWN_SERVER_ERROR: The server experienced an unexpected error", "EOF", "oops"])
+def test_a_guess_about_what_stands_beside_a_fatal_error_does_not_hide_it(tmp_path, error):
+    said = told(tmp_path, "".join(AWAY.format(second) for second in (20, 25, 29)) + FATAL + error + "\n")
+    found = {finding["rule"]: (finding["verdict"], finding["severity"]) for finding in said["findings"]}
+    assert found["broker_unreachable"] == ("possible", "warning")
+    assert found["unexplained_failure"] == ("proved", "error")
+
+
+def test_a_client_that_calls_itself_dead_met_no_exception_of_its_application(tmp_path):
+    """Whoever printed the lines around it: a name that another client's library gives to an error is no class of Java."""
+    other = "%3|1772615521.412|FAIL|pay#producer-1| [thrd:kafka-2:9092/2]: kafka-2:9092/2: Connect failed\n"
+    assert only(told(tmp_path, other + FATAL + "oops\n"))["severity"] == "error"
+
+
+def test_an_error_of_the_server_is_known_by_every_spelling(tmp_path):
+    """Go's `UnknownServerError`, in which another library tells of it, is the protocol's and fatal."""
+    said = "UNKNOWN_SERVER_ERROR: The server experienced an unexpected error when processing the request."
+    found = only(told(tmp_path, f"%0|1772615622.412|FATAL|pay#producer-1| [thrd:main]: Fatal error: {said}\n"))
+    assert (found["severity"], found["facts"]["code"]) == ("error", -1)
+
+
+def test_a_batch_that_was_given_up_is_a_failure_at_any_level(tmp_path):
+    """franz-go tells at INFO that a batch came to nothing: the records were not written."""
+    text = (
+        "2026/03/04 09:13:30 [INFO] batch errored, failing the producer ID; broker: 1, topic: orders, partition: 3, "
+        "producer_id: 4001, producer_epoch: 2, err: {}\n"
+    )
+    for error in ("REQUEST_TIMED_OUT: The request timed out.", "NOT_ENOUGH_REPLICAS: Messages are rejected."):
+        said = told(tmp_path, text.format(error))
+        assert said["answer"]["failures"]["excused"] == 0
+        assert said["findings"]

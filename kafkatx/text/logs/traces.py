@@ -142,13 +142,19 @@ def trace_from(tail: Sequence[str], start: int) -> int:
     return next((at for at in range(start, len(tail)) if begins_trace(tail[at])), len(tail))
 
 
+_STRING_END = '\\n"'
+"""How a trace ends that stands as a string in JSON: what follows is none of its words."""
+
+
 def _spread(lines: Iterable[str]) -> list[str]:
-    """Give every frame its own line, whatever the log did to the ends of lines."""
+    """Give every frame its own line, whatever the log did to the ends of lines, up to the end of a quoted string."""
     found: list[str] = []
+    is_ended = False
     for given in lines:
-        if len(found) >= MOST_LINES:
+        if len(found) >= MOST_LINES or is_ended:
             break
-        line = given[:LONGEST_LINE]
+        line, end, _ = given[:LONGEST_LINE].partition(_STRING_END)
+        is_ended = bool(end)
         if "\\n\\tat " in line or "\\nCaused by" in line or "\\n  File" in line:
             line = line.replace("\\r", "").replace("\\n", "\n").replace("\\t", "\t")
         elif "#012#011at " in line or "#012Caused by" in line:

@@ -83,7 +83,7 @@ SECOND_LOOK = {
     EventKind.init_bump: r"in order to bump the epoch|Bumping producer epoch|via producer id reload",
     EventKind.to_abortable: r"Transiting to abortable error|producer ID failed due to a produce error",
     EventKind.to_fatal: r"Transiting to fatal error|Fatal transaction error|%0.*Fatal error|Fatal Error handling|"
-    r"unable to begin transaction due to",
+    r"unable to begin transaction due to|has a fatal, unrecoverable error",
     EventKind.abort_called: r" Aborting incomplete transaction$|API called: abort_t|ending transaction;.*commit: false",
     EventKind.abort_on_close: r"Aborting incomplete transaction due to shutdown",
     EventKind.client_closing: r"Closing the Kafka producer with",
