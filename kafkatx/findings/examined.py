@@ -110,6 +110,19 @@ def _times_of_brokers(model: CaptureModel) -> Iterator[Any]:
     yield model.latest["timestamp"]
     yield model.spans["marker_timestamp"]
     yield model.logs.times
+    yield np.array([*_reached(model)], np.int64)
+
+
+def _reached(model: CaptureModel) -> Iterator[int]:
+    """Times up to which brokers wrote and logs go, whether a transaction is there or not; -1 for none.
+
+    Records of applications carry their own time: of their partitions only what a broker stamped counts.
+    """
+    for log_extent in model.log_extents.values():
+        yield log_extent.newest if log_extent.topic in INTERNAL else log_extent.broker_time
+    yield from (log_extent.newest for log_extent in model.state_log_extents.values())
+    for source, clock in zip(model.logs.facts.sources, model.logs.clocks, strict=True):
+        yield source.last_at - clock.zone_ms if source.last_at >= 0 else -1
 
 
 def _times_of_data(model: CaptureModel) -> Iterator[Any]:

@@ -5,6 +5,7 @@ import pytest
 import kafkatx
 from kafkatx.findings.diagnosis import Examined, Selection
 from kafkatx.findings.examined import occurs
+from kafkatx.terms.times import iso
 from tests.evidence import fixtures
 from tests.rules.cluster import MINUTE, START, Cluster
 
@@ -35,6 +36,19 @@ def test_rows_of_the_coordinator_are_counted(cluster):
     assert found.since == START
     assert START + MINUTE < found.until <= cluster.clock
     assert not found.is_empty
+
+
+def test_what_was_looked_at_ends_with_the_newest_thing_at_hand(cluster, tmp_path):
+    """A commit of a group, or a line of a log, that is no transaction's shows that nothing failed until then, too."""
+    until = cluster.tell().diagnosis.examined.until
+    cluster.wait(MINUTE)
+    cluster.plain("__consumer_offsets-0")
+    written = cluster.tell().diagnosis.examined
+    assert written.until == cluster.clock > until
+    log = tmp_path / "server.log"
+    log.write_text(f"[{iso(cluster.clock + MINUTE)}] INFO Awaiting socket connections on 0.0.0.0:9092 (kafka.network.X)\n")
+    logged = kafkatx.diagnose([*cluster.write(), log]).examined
+    assert (logged.since, logged.until) == (START, cluster.clock + MINUTE)
 
 
 def test_of_data_alone_a_transaction_in_two_partitions_is_one(cluster):
