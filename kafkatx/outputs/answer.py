@@ -167,16 +167,42 @@ def _open(diagnosis: Diagnosis) -> str:
 
 def _clear(diagnosis: Diagnosis) -> str:
     """That nothing is wrong, and in what; what is worth knowing first."""
+    if diagnosis.failures.explained and diagnosis.findings and not _waiting(diagnosis):
+        return _only_told(diagnosis)
     examined = amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
     about = f" in {examined}" if examined else ""
     if waiting := _waiting(diagnosis):
         return f"No error and no warning{about}; info: {waiting}"
     if not diagnosis.findings:
         return f"Clear: no error and no warning{about}."
+    return f"No error and no warning{about}; info: {_first(diagnosis)}"
+
+
+def _first(diagnosis: Diagnosis) -> str:
+    """`payments-1: 2 of 15 transactions aborted by its own client (proved) and 1 more`: what is worth knowing."""
     first = stories(diagnosis.findings)[0].worst.finding
     more = len(diagnosis.findings) - 1
-    rest = f" and {more} more" if more else ""
-    return f"No error and no warning{about}; {first.severity.name}: {named(first)}{rest}"
+    return f"{named(first)}{f' and {more} more' if more else ''}"
+
+
+def _only_told(diagnosis: Diagnosis) -> str:
+    """What failed is told for information alone: good news is about nobody whom it is about."""
+    others = _others(diagnosis)
+    return f"For information only: {_first(diagnosis)}{f'; no error and no warning in {others}' if others else ''}"
+
+
+def _others(diagnosis: Diagnosis) -> str:
+    """`3 other transactional ids, 5 other producers`: those that no finding names; "" where filters chose, too."""
+    if diagnosis.selected is not None:
+        return ""
+    about = [one for found in diagnosis.findings for one in (found.finding, *found.finding.subjects)]
+    ids = {one.transactional_id for one in about} - {None}
+    producers = {one.producer_id for one in about} - {None}
+    left = [
+        (diagnosis.examined.transactional_ids - len(ids), "other transactional id"),
+        (diagnosis.examined.producers - max(len(ids), len(producers)), "other producer"),
+    ]
+    return ", ".join(plural(number, name) for number, name in left if number > 0)
 
 
 def totals(diagnosis: Diagnosis) -> str:
@@ -193,8 +219,11 @@ def totals(diagnosis: Diagnosis) -> str:
         return f"{_roots(told)}; findings: {', '.join(said)}."
     waiting = _waiting(diagnosis)
     begin = f"{waiting[0].upper()}{waiting[1:]}; no error" if waiting else "No error"
-    about = amount(diagnosis.examined)
+    has_failed = bool(diagnosis.failures.explained) and not waiting
+    about = _others(diagnosis) if has_failed else amount(diagnosis.examined)
     left = f"; {unread(diagnosis.examined)}" if diagnosis.examined.unread_segments else ""
+    if has_failed and not about:
+        return f"For information only{left}."
     return f"{begin} and no warning in {about}{left}." if about else f"{begin} and no warning{left}."
 
 

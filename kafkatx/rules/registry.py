@@ -12,6 +12,7 @@ from kafkatx.findings.accounts import accounts, counted
 from kafkatx.findings.causes import Causes, causes
 from kafkatx.findings.diagnosis import FailureCounts
 from kafkatx.findings.finding import EVERYWHERE, Finding, NotCheckable
+from kafkatx.findings.one_value import with_one_value
 from kafkatx.findings.rule import Rule, findings_of, rest_of
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.verdicts import Verdict
@@ -49,6 +50,7 @@ def judge(model: CaptureModel, only: frozenset[str] | None = None) -> Judgement:
     failures = accounts(model, findings)
     rest = [result for name, rule in RULES.items() for result in rest_of(name, rule, model, failures, findings)]
     findings += [result for result in rest if isinstance(result, Finding)]
+    findings = with_one_value(model, findings)
     found = causes(model, findings, RULES)
     kept = [number for number, finding in enumerate(findings) if only is None or finding.rule in only]
     place = {number: at for at, number in enumerate(kept)}
