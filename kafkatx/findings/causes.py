@@ -2,7 +2,8 @@
 
 Edges go from a lower to a higher depth, so there are no cycles; the only tie is stuck_prepare, which causes the storm
 of its own id. Of several causes the surest and then the nearest one (greatest depth, then time) is the primary;
-others are contributing unless they are behind the primary already. A cause begins before its effect ends.
+others are contributing unless they are behind the primary already. A cause begins before its effect ends. Of many
+alike things some may have one cause and some another one: each that had a part in them is told.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kafkatx.findings.conditions import same_time, shared
 from kafkatx.findings.finding import Finding
 from kafkatx.findings.rule import Condition, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -62,7 +64,30 @@ def _candidates(
         for other in by_rule.get(rule, ())
         if other != number and _precedes(findings[other], effect) and condition(model, findings[other], effect)
     ]
-    return sorted(dict.fromkeys(found), key=lambda other: (*_order(findings[other], effect, graph), other))
+    best = sorted(dict.fromkeys(found), key=lambda other: (*_order(findings[other], effect, graph), other))
+    return [*best, *_in_part(model, findings, by_rule, number, graph, best)]
+
+
+def _in_part(
+    model: CaptureModel,
+    findings: list[Finding],
+    by_rule: dict[str, list[int]],
+    number: int,
+    graph: Graph,
+    best: list[int],
+) -> list[int]:
+    """Those that each have a smaller part in it, the largest first: of many alike things some fell into each of them.
+
+    They count beside a cause, or where together they had a part in half of it.
+    """
+    effect, parts, of = findings[number], dict[int, frozenset[int]](), 0
+    for rule, condition in graph.edges(effect.rule):
+        for other in by_rule.get(rule, ()) if condition is same_time else ():
+            if other != number and other not in best and _precedes(findings[other], effect):
+                touched, of = shared(model, findings[other], effect)
+                parts |= {other: touched} if touched else {}
+    together = frozenset[int]().union(*parts.values())
+    return sorted(parts, key=lambda other: (-len(parts[other]), other)) if best or 2 * len(together) >= of else []
 
 
 def _order(cause: Finding, effect: Finding, graph: Graph) -> tuple[bool, int, int, int]:

@@ -10,11 +10,14 @@ from kafkatx.findings.finding import Finding
 from kafkatx.findings.rule import Condition
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.own_logs import OwnLog
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, share_most
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 
 TRANSACTIONAL_ID = "transactional.id"
+ON_DISK_MS = 60_000
+"""After so long what was written is on disk: an operating system writes back what is older than 30 s every 5 s."""
 
 
 def same_subject(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
@@ -53,9 +56,28 @@ def same_id_and_time(model: CaptureModel, cause: Finding, effect: Finding) -> bo
 
 def same_time(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     """A broker that was away while at least half of it happened: as leader, or as a replica that had to confirm."""
+    touched, of = shared(model, cause, effect)
+    return 2 * len(touched) >= of and bool(touched)
+
+
+def shared(model: CaptureModel, cause: Finding, effect: Finding) -> tuple[frozenset[int], int]:
+    """Which of the things that a finding is about lie in the time of a cause, by number, and of how many."""
     stretches = _stretches(model, effect)
-    touched = sum(_touch(cause, since, until) for since, until in stretches)
-    return 2 * touched >= len(stretches) and touched > 0
+    touched = (number for number, stretch in enumerate(stretches) if _touch(cause, *stretch))
+    return frozenset(touched), len(stretches)
+
+
+def lost_the_tail(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """A broker that stopped hard soon after: the end of a log that its disk did not have yet is gone.
+
+    Where logs name another leader of the partition then, that one's log is the one that counts.
+    """
+    if cause.facts.get("own_log") != OwnLog.HARD_STOP.name or cause.since is None or effect.until is None:
+        return False
+    if not -CLIENT_TOLERANCE_MS <= cause.since - effect.until <= ON_DISK_MS or effect.topic is None:
+        return False
+    leader = _leader(model, effect.topic, effect.partition, cause.since) if effect.partition is not None else None
+    return not cause.nodes or leader is None or leader in cause.nodes
 
 
 def leads_a_partition(model: CaptureModel, cause: Finding, effect: Finding) -> bool:

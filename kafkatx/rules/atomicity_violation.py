@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kafkatx.findings.conditions import lost_the_tail
 from kafkatx.findings.grouping import DataColumns, columns_of_part
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -338,4 +339,6 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS, HALF_WORDS), depth=5)
+RULE = Rule(
+    find=find, words=(WORDS, HALF_WORDS), depth=5, caused_by=(("broker_unreachable", lost_the_tail),)
+)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.conditions import same_time
 from kafkatx.findings.expiries import answers_before
 from kafkatx.findings.one_failure import (
     OF_WHOM,
@@ -241,6 +241,6 @@ RULE = Rule(
     find=find,
     words=(WORDS, WORDS_OF_DATA),
     depth=3,
-    caused_by=(("log_directory_failed", same_id_and_time), ("broker_unreachable", same_id_and_time)),
+    caused_by=(("log_directory_failed", same_time), ("broker_unreachable", same_time)),
     decided_by=(Side.client, Side.broker),
 )

@@ -223,3 +223,65 @@ def test_at_most_two_guesses_about_one_id_are_told():
         client.say(milliseconds("10:02:00") + 200 * number, Kind.request_enqueued, api="InitProducerId")
     guesses = [f for f in judge(by_logs(client.said)).findings if f.verdict is Verdict.possible and f.transactional_id]
     assert len(guesses) == 2
+
+
+def crash(since, until, *nodes, own_log="HARD_STOP"):
+    return found("broker_unreachable", since, until, nodes=nodes or (1,), facts={"own_log": own_log})
+
+
+def test_the_end_of_a_log_that_a_crash_took_and_what_is_refused_behind_it_are_one_chain():
+    lost = found("atomicity_violation", -2, -1, "orders", topic="meters", partition=0)
+    refused = found("sequence_gap", 12, 13, "orders")
+    assert of(crash(0, 10), lost) == ("broker_unreachable", [])
+    assert of(crash(0, 10), refused) == ("broker_unreachable", [])
+
+
+@pytest.mark.parametrize(
+    ("cause", "decided"),
+    [
+        (crash(0, 10, own_log="GOES_ON"), -1),
+        (crash(0, 10, own_log="STOPS"), -1),
+        (crash(0, 10), -120),
+        (crash(0, 10), 30),
+    ],
+    ids=["the network was cut", "nothing tells how it stopped", "long on disk", "decided afterwards"],
+)
+def test_a_broker_that_lost_nothing_of_its_log_took_no_marker(cause, decided):
+    lost = found("atomicity_violation", decided - 1, decided, "orders", topic="meters", partition=0)
+    assert of(cause, lost) == (None, [])
+
+
+def test_the_crash_of_a_broker_that_did_not_lead_took_no_end_of_the_leaders_log():
+    leads = line("broker-1/server.log", "11:00:00", Kind.leader_changed, topic="meters", partition=0, node=2)
+    model = by_logs(facts([leads]))
+    lost = found("atomicity_violation", -2, -1, "orders", topic="meters", partition=0)
+    assert of(crash(0, 10, 2), lost, model=model) == ("broker_unreachable", [])
+    assert of(crash(0, 10, 1), lost, model=model) == (None, [])
+
+
+def away(since, until):
+    return Finding("broker_unreachable", Verdict.likely, Severity.warning, "t", "s", since=since, until=until)
+
+
+@pytest.mark.parametrize(
+    ("outages", "expected"),
+    [
+        ([(0, 1), (2, 2)], ("broker_unreachable", ["broker_unreachable"])),
+        ([(0, 0), (1, 1), (2, 2)], ("broker_unreachable", ["broker_unreachable"] * 2)),
+        ([(1, 1)], (None, [])),
+    ],
+    ids=["two in one, one in another", "one in each", "one of three"],
+)
+def test_each_outage_that_took_some_of_many_is_told(classic, outages, expected):
+    """Three transactions of one id that timed out, ten minutes apart, and outages over the first to the last of some."""
+    begun = []
+    classic.init("orders")
+    for _ in range(3):
+        begun.append(classic.clock)
+        classic.begin("orders", "orders-0")
+        classic.time_out("orders")
+        classic.wait(10 * MINUTE)
+        classic.init("orders")
+    (effect,) = classic.tell().of("transaction_timed_out")
+    causing = [away(begun[first], begun[last] + SECOND) for first, last in outages]
+    assert of(*causing, effect, model=classic.model()) == expected
