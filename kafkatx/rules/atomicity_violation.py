@@ -339,6 +339,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(
-    find=find, words=(WORDS, HALF_WORDS), depth=5, caused_by=(("broker_unreachable", lost_the_tail),)
-)
+RULE = Rule(find=find, words=(WORDS, HALF_WORDS), depth=5, caused_by=(("broker_unreachable", lost_the_tail),))

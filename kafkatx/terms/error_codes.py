@@ -99,7 +99,9 @@ def _codes() -> dict[str, ErrorCode]:
     """Errors by their key; names that are not the protocol's in other letters stand in the catalogue."""
     known = {int(code): code for code in ErrorCode}
     codes = {letters_of(name): known[code] for code, name in _names() if code in known}
-    return codes | {letters_of(code.name.removeprefix("LOCAL")): code for code in ErrorCode if code is not ErrorCode.NONE}
+    return codes | {
+        letters_of(code.name.removeprefix("LOCAL")): code for code in ErrorCode if code is not ErrorCode.NONE
+    }
 
 
 def _names() -> Iterator[tuple[int, str]]:

@@ -273,7 +273,7 @@ def away(since, until):
     ids=["two in one, one in another", "one in each", "one of three"],
 )
 def test_each_outage_that_took_some_of_many_is_told(classic, outages, expected):
-    """Three transactions of one id that timed out, ten minutes apart, and outages over the first to the last of some."""
+    """Three transactions of one id that timed out, ten minutes apart; outages go from one to another."""
     begun = []
     classic.init("orders")
     for _ in range(3):

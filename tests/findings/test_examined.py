@@ -46,7 +46,9 @@ def test_what_was_looked_at_ends_with_the_newest_thing_at_hand(cluster, tmp_path
     written = cluster.tell().diagnosis.examined
     assert written.until == cluster.clock > until
     log = tmp_path / "server.log"
-    log.write_text(f"[{iso(cluster.clock + MINUTE)}] INFO Awaiting socket connections on 0.0.0.0:9092 (kafka.network.X)\n")
+    log.write_text(
+        f"[{iso(cluster.clock + MINUTE)}] INFO Awaiting socket connections on 0.0.0.0:9092 (kafka.network.X)\n"
+    )
     logged = kafkatx.diagnose([*cluster.write(), log]).examined
     assert (logged.since, logged.until) == (START, cluster.clock + MINUTE)
 

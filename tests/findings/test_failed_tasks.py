@@ -73,14 +73,18 @@ def test_a_task_that_went_on_is_not_told_as_failed(tmp_path):
 
 
 FENCED = (
-    "org.apache.kafka.connect.errors.ConnectException: Exiting task\\n\\tat org.apache.kafka.connect.runtime.WorkerTask."
-    "run(WorkerTask.java:259)\\nCaused by: org.apache.kafka.common.errors.ProducerFencedException: There is a newer "
+    "org.apache.kafka.connect.errors.ConnectException: Exiting task\\n\\tat org.apache.kafka.connect.runtime."
+    "WorkerTask.run(WorkerTask.java:259)\\nCaused by: org.apache.kafka.common.errors.ProducerFencedException: There is a newer "
     "producer with the same transactionalId which fences the current one.\\n"
 )
-NO_GROUP = "org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to access group: connect-lines\\n"
+NO_GROUP = (
+    "org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to access group: connect-lines\\n"
+)
 ONE_LINE = (
     '{"name":"eu-bills","connector":{"state":"RUNNING","worker_id":"w1:8083"},"tasks":[{"id":0,"state":"RUNNING",'
-    '"worker_id":"w1:8083"},{"id":1,"state":"FAILED","worker_id":"w2:8083","trace":"' + FENCED + '"}],"type":"source"}\n'
+    '"worker_id":"w1:8083"},{"id":1,"state":"FAILED","worker_id":"w2:8083","trace":"'
+    + FENCED
+    + '"}],"type":"source"}\n'
 )
 PRETTY = """$ curl -s http://w1:8083/connectors/eu-bills/status | jq
 {
@@ -106,7 +110,11 @@ PRETTY = """$ curl -s http://w1:8083/connectors/eu-bills/status | jq
   "type": "source"
 }
 """
-OF_TASK = 'curl http://w1:8083/connectors/eu-bills/tasks/1/status\n{"id":1,"state":"FAILED","worker_id":"w2:8083","trace":"' + FENCED + '"}\n'
+OF_TASK = (
+    'curl http://w1:8083/connectors/eu-bills/tasks/1/status\n{"id":1,"state":"FAILED","worker_id":"w2:8083","trace":"'
+    + FENCED
+    + '"}\n'
+)
 IN_RESOURCE = """status:
   connectorStatus:
     connector:
@@ -148,7 +156,9 @@ def test_what_follows_the_trace_in_its_object_is_none_of_its_words(tmp_path):
 
 
 def test_a_connector_that_failed_itself_is_restarted_whole(tmp_path):
-    refused = "org.apache.kafka.common.errors.TransactionalIdAuthorizationException: Transactional Id authorization failed."
+    refused = (
+        "org.apache.kafka.common.errors.TransactionalIdAuthorizationException: Transactional Id authorization failed."
+    )
     text = f'{{"name":"eu","connector":{{"state":"FAILED","worker_id":"w1:8083","trace":"{refused}\\n"}},"tasks":[]}}\n'
     (finding,) = findings(tmp_path, text)
     assert restarts(finding) == ["curl -X POST http://HOST:8083/connectors/eu/restart"]

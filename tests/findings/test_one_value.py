@@ -42,7 +42,10 @@ def test_what_all_clients_need_each_of_them_needs(model):
 
 
 def test_clients_of_their_own_have_values_of_their_own(model):
-    assert values(model, finding("pay-1", BLOCK), finding("bill", replace(BLOCK, proposed="60000"))) == ["30000", "60000"]
+    assert values(model, finding("pay-1", BLOCK), finding("bill", replace(BLOCK, proposed="60000"))) == [
+        "30000",
+        "60000",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,7 @@ def test_a_guess_about_what_stands_beside_a_fatal_error_does_not_hide_it(tmp_pat
 
 
 def test_a_client_that_calls_itself_dead_met_no_exception_of_its_application(tmp_path):
-    """Whoever printed the lines around it: a name that another client's library gives to an error is no class of Java."""
+    """Whoever printed the lines around it: what another library calls an error is no class of Java."""
     other = "%3|1772615521.412|FAIL|pay#producer-1| [thrd:kafka-2:9092/2]: kafka-2:9092/2: Connect failed\n"
     assert only(told(tmp_path, other + FATAL + "oops\n"))["severity"] == "error"
 

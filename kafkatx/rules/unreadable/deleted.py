@@ -325,8 +325,8 @@ DELETED_WORDS = Words(
         left_open(
             "another replica that still has them",
             "replicas delete by themselves, and no directory tells how many there are",
-            decided_by="kafka-topics --describe --topic {partition.topic} for the number of replicas, and the log start "
-            "offset of the leader's copy",
+            decided_by="kafka-topics --describe --topic {partition.topic} for the number of replicas, and the log "
+            "start offset of the leader's copy",
             unless="is_unseen",
         ),
     ),
@@ -339,7 +339,8 @@ DELETED_WORDS = Words(
         ),
         remedy(
             "First look whether the partition has another replica, and whether readers got these records. Only where "
-            "neither is so, send what the transactions of {names:3} wrote to {partition} below offset {log_start} again",
+            "neither is so, send what the transactions of {names:3} wrote to {partition} below offset {log_start} "
+            "again",
             "application",
             needs="may_be_unseen",
         ),
