@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
-from kafkatx.findings.finding import Finding
+from kafkatx.findings.finding import Finding, Subject
 from kafkatx.findings.named_errors import SPOKEN_OF
 from kafkatx.outputs.diagnosis_order import Story, stories
 from kafkatx.terms.times import span
@@ -195,14 +195,18 @@ def _others(diagnosis: Diagnosis) -> str:
     """`3 other transactional ids, 5 other producers`: those that no finding names; "" where filters chose, too."""
     if diagnosis.selected is not None:
         return ""
-    about = [one for found in diagnosis.findings for one in (found.finding, *found.finding.subjects)]
-    ids = {one.transactional_id for one in about} - {None}
-    producers = {one.producer_id for one in about} - {None}
+    about = [(one.transactional_id, one.producer_id) for found in diagnosis.findings for one in _named_in(found.finding)]
+    ids, producers = {name for name, _ in about} - {None}, {number for _, number in about} - {None}
     left = [
         (diagnosis.examined.transactional_ids - len(ids), "other transactional id"),
         (diagnosis.examined.producers - max(len(ids), len(producers)), "other producer"),
     ]
     return ", ".join(plural(number, name) for number, name in left if number > 0)
+
+
+def _named_in(finding: Finding) -> list[Finding | Subject]:
+    """Whom a finding is about, each with an id or a producer id."""
+    return [finding, *finding.subjects]
 
 
 def totals(diagnosis: Diagnosis) -> str:
