@@ -195,7 +195,9 @@ def _others(diagnosis: Diagnosis) -> str:
     """`3 other transactional ids, 5 other producers`: those that no finding names; "" where filters chose, too."""
     if diagnosis.selected is not None:
         return ""
-    about = [(one.transactional_id, one.producer_id) for found in diagnosis.findings for one in _named_in(found.finding)]
+    about = [
+        (one.transactional_id, one.producer_id) for found in diagnosis.findings for one in _named_in(found.finding)
+    ]
     ids, producers = {name for name, _ in about} - {None}, {number for _, number in about} - {None}
     left = [
         (diagnosis.examined.transactional_ids - len(ids), "other transactional id"),
