@@ -74,8 +74,8 @@ def test_a_task_that_went_on_is_not_told_as_failed(tmp_path):
 
 FENCED = (
     "org.apache.kafka.connect.errors.ConnectException: Exiting task\\n\\tat org.apache.kafka.connect.runtime."
-    "WorkerTask.run(WorkerTask.java:259)\\nCaused by: org.apache.kafka.common.errors.ProducerFencedException: There is a "
-    "newer producer with the same transactionalId which fences the current one.\\n"
+    "WorkerTask.run(WorkerTask.java:259)\\nCaused by: org.apache.kafka.common.errors.ProducerFencedException: There is "
+    "a newer producer with the same transactionalId which fences the current one.\\n"
 )
 NO_GROUP = (
     "org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to access group: connect-lines\\n"
