@@ -274,7 +274,7 @@ DELETED_WORDS = Words(
         {True: "committed records deleted before anybody could read them"},
         pick(
             "is_early",
-            {True: "committed records deleted here before their commit: readers may have missed them"},
+            {True: "committed records deleted from this log before their commit"},
             "committed records lie below the log start, {log_start}",
         ),
     ),
