@@ -11,6 +11,7 @@ import pyarrow as pa
 from kafkatx.stages.canonical import with_canonical
 from kafkatx.tables.columns import STRING, TIME, Table, microseconds
 from kafkatx.tables.exported import RUN_ID, exported_columns, exported_schema
+from kafkatx.tables.facts import FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class Stamp:
     def file_name(self, number: int) -> str:
         """Return the name of the file with this number of a table: other runs have other names."""
         return f"part-{self.run_id}-{number:05}.parquet" if self.run_id else f"part-{number:05}.parquet"
+
+    def of_facts(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Return facts, RecordBatches of their schema, as tables of the schema that this run writes."""
+        schema = self.schema(FACTS)
+        return (pa.Table.from_arrays(batch.columns, schema=schema) for batch in batches)
 
     def stamped(self, blocks: Iterable[Any], table: Table) -> Iterator[Any]:
         """Add the columns of exported rows to blocks that come in the table's order."""
