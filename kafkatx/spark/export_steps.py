@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import chain
@@ -22,7 +23,7 @@ from kafkatx.stages.fact_batches import FACTS, ORDER_OF_CAPTURES, facts_of, reco
 from kafkatx.stages.facts import FactsError
 from kafkatx.stages.judging import CaptureDiagnosis, diagnosed
 from kafkatx.stages.models import Telling, models
-from kafkatx.stages.stamp import Stamp
+from kafkatx.stages.stamp import UNSTAMPED, Stamp
 from kafkatx.stages.table_blocks import Block, blocks_of_capture
 from kafkatx.stages.table_diagnosis import (
     captures_table,
@@ -33,18 +34,20 @@ from kafkatx.stages.table_diagnosis import (
 )
 from kafkatx.stages.table_interpreted import transaction_table
 from kafkatx.stages.table_settings import settings_of
+from kafkatx.stages.whole_partitions import rows_of_files
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.facts import FACTS as FACTS_TABLE
 
 STAGE = pa.schema(
     [("kind", pa.string()), ("unit", pa.string()), ("rows", pa.int64()), *((one.name, one.type) for one in FACTS)]
 )
-"""Rows of a stage: blocks of a table (`kind` its name), or facts (`kind` is `facts`), or files that are missing."""
+"""Rows of a stage: blocks of a table (`kind` its name), or facts (`kind` is `facts`), or those beside the tables."""
 STAGE_DDL = (
     "kind string, unit string, rows bigint, capture int, number int, rank int, first_offset bigint, file int, "
     "begin bigint, piece int, payload binary"
 )
-MISSING = "missing"
+MISSING, WRITTEN = "missing", "written"
+"""Kinds of rows that are no table's: files that are missing; files that were written already, `unit` their table."""
 STAGE_OPTIONS = {
     "compression": "uncompressed",
     "parquet.block.size": str(16 << 20),
@@ -63,11 +66,29 @@ DRAFTS_DDL = "`table` string, name string, folder string, rows bigint, bytes big
 FULL_BATCH = 4 << 20
 
 
-def read_files(batches: Iterator[Any], tables: tuple[str, ...]) -> Iterator[Any]:
-    """Read the files of tasks; yields rows of STAGE: of all `tables`, and facts."""
+def read_files(
+    batches: Iterator[Any], tables: tuple[str, ...], place: str | None = None, stamp: Stamp = UNSTAMPED
+) -> Iterator[Any]:
+    """Read the files of tasks; yields rows of STAGE: of all `tables`, and facts.
+
+    Where there is a `place` for files, rows that need to meet no others are written there, and the files told as well.
+    """
     files = [one for _, task in values_of(batches) for one in task]
-    yield from of_blocks(block for one in files for block in blocks_of(one, tables))
+    if place is None:
+        yield from of_blocks(block for one in files for block in blocks_of(one, tables))
+    else:
+        drafts: list[Draft] = []
+        yield from of_blocks(_blocks_beside(drafts, rows_of_files(files, tables, Drafting(place, _task(), stamp))))
+        yield from of_blocks(Block(WRITTEN, one.table, one.rows, json.dumps(asdict(one)).encode()) for one in drafts)
     yield from of_facts(record_batches(fact for one in files for fact in facts_of_file(one)), FACTS_TABLE.name)
+
+
+def _blocks_beside(drafts: list[Draft], found: Iterable[Block | Draft]) -> Iterator[Block]:
+    for one in found:
+        if isinstance(one, Draft):
+            drafts.append(one)
+        else:
+            yield one
 
 
 def judged_to_blocks(

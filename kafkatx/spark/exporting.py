@@ -28,6 +28,7 @@ from kafkatx.spark.export_steps import (
     STAGE_DDL,
     STAGE_OPTIONS,
     TOLD,
+    WRITTEN,
     as_stage_rows,
     exported,
     facts_written,
@@ -50,7 +51,6 @@ from kafkatx.spark.writing_session import writing_session
 from kafkatx.stages.divided_parts import Draft, Drafting
 from kafkatx.stages.export_folders import release
 from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, Manifest, Recipe, Run, TableFile, parse_manifest
-from kafkatx.stages.export_tasks import tasks_of_export
 from kafkatx.stages.exported_rows import divided_schema
 from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import FACTS, ORDER
@@ -59,6 +59,7 @@ from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.run_names import captures_kept, names_kept
 from kafkatx.stages.stamp import Stamp
 from kafkatx.stages.table_files import sources
+from kafkatx.stages.whole_partitions import tasks_of_export
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.facts import FACTS as FACTS_TABLE
 from kafkatx.terms.errors import NothingReadableError, OutputError, UsageError
@@ -227,9 +228,10 @@ class _Export:
         names = tuple(name for name in self.run.recipe["wanted"] if name != FACTS_TABLE.name)
 
         def read() -> DataFrame:
-            todo = tasks_of_export(self.evidence, self.verify_all, names, self._width)
-            step = InWorker(partial(read_files, tables=names), "reading files", as_stage_rows)
-            return spread(self.spark, todo).mapInArrow(step, STAGE_DDL)
+            todo = tasks_of_export(self.evidence, self.verify_all, self._width)
+            place = self.store.shown(self._stage("drafts")) if self.format == "parquet" else None
+            step = partial(read_files, tables=names, place=place, stamp=self._stamp)
+            return spread(self.spark, todo).mapInArrow(InWorker(step, "reading files", as_stage_rows), STAGE_DDL)
 
         rows = self._kept("read", (*names, FACTS_TABLE.name, MISSING), read)
         if rows.pop(MISSING, 0):
@@ -276,7 +278,15 @@ class _Export:
     def _written_tables(self, sizes: dict[str, int]) -> list[Draft]:
         blocks = self._rows("read", sizes).unionByName(self._rows("told", sizes))
         to_write = dealt(blocks.select("kind", "unit", "rows", "payload"), *shares(sizes, self._width))
-        return self._drafts(to_write, tables_written, sizes)
+        return self._drafts(to_write, tables_written, sizes, self._written_as_read(sizes))
+
+    def _written_as_read(self, names: Iterable[str]) -> list[Draft]:
+        """Files of tables that the tasks wrote that read their rows."""
+        if not self.store.files(self._stage("read", f"kind={WRITTEN}")):
+            return []
+        told = self._rows("read", [WRITTEN]).select("payload").toArrow().column("payload").to_pylist()
+        drafts = [Draft(**json.loads(one)) for one in told]
+        return [draft for draft in drafts if draft.table in names]
 
     def _append(self, name: str, rows: int) -> None:
         """Append a table's rows to a table that is not of files alone."""
@@ -288,11 +298,17 @@ class _Export:
         append(frame, self.format, self.store, name, self.run.run_id)
         self.run.tables[name] = [TableFile("", rows, sum(self.store.files(name).values()), "")]
 
-    def _drafts(self, rows: DataFrame, step: Callable[..., Any], names: Iterable[str]) -> list[Draft]:
-        """Have tasks write rows to files; what they tell of them, with files of tables that have no rows."""
+    def _drafts(
+        self, rows: DataFrame, step: Callable[..., Any], names: Iterable[str], before: Iterable[Draft] = ()
+    ) -> list[Draft]:
+        """Have tasks write rows to files; what they tell of them, with what was written before.
+
+        A table that has no rows gets a file as well.
+        """
         place = self.store.shown(self._stage("drafts"))
         writing = InWorker(partial(step, place=place, stamp=self._stamp), "writing tables")
-        found = [Draft(**told) for told in rows.mapInArrow(writing, DRAFTS_DDL).toArrow().to_pylist()]
+        told = rows.mapInArrow(writing, DRAFTS_DDL).toArrow().to_pylist()
+        found = [*before, *(Draft(**one) for one in told)]
         empty, there = Drafting(place, 0, self._stamp), {draft.table for draft in found}
         return [*found, *(empty.empty(EXPORTED[name]) for name in names if name not in there)]
 
@@ -320,7 +336,8 @@ class _Export:
 
         if (noted := self.store.noted(self._stage(f"{stage}.json"))) is None:
             seen, rows = Observation(), F.coalesce("rows", F.lit(1))
-            counts = [F.sum(F.when(F.col("kind") == kind, rows)).alias(kind) for kind in kinds]
+            of_table = F.when(F.col("kind") == WRITTEN, F.col("unit")).otherwise(F.col("kind"))
+            counts = [F.sum(F.when(of_table == kind, rows)).alias(kind) for kind in kinds]
             writer = make().observe(seen, *counts).write.partitionBy("kind").mode("overwrite")
             writer.options(**STAGE_OPTIONS).parquet(self.store.for_spark(self._stage(stage)))
             noted = {kind: count for kind, count in seen.get.items() if count}

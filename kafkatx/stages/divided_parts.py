@@ -57,7 +57,7 @@ class Drafting:
     def tables(self, blocks: Iterable[Block]) -> Iterator[Draft]:
         """Write blocks, which come table by table and in it unit by unit."""
         for name, of_table in groupby(blocks, key=lambda block: block.table):
-            divided = _DividedParts(self, EXPORTED[name])
+            divided = DividedParts(self, EXPORTED[name])
             for rows in exported_rows(of_table, EXPORTED[name], self.stamp):
                 for folder, some in in_folders(rows, EXPORTED[name]):
                     yield from divided.add(folder, some)
@@ -113,16 +113,17 @@ class _Part:
 
 
 @dataclass(slots=True)
-class _DividedParts:
+class DividedParts:
     """The open files of one table by their folders, that last written to at the end."""
 
     drafting: Drafting
     table: Table
+    is_sorted: bool = False
     open: dict[str, _Part] = field(default_factory=dict)
 
     def add(self, folder: str, rows: Any) -> Iterator[Draft]:
         """Take rows of a folder; yields what is finished."""
-        part = self.open.pop(folder, None) or self.drafting.begun(self.table, folder)
+        part = self.open.pop(folder, None) or self.drafting.begun(self.table, folder, is_sorted=self.is_sorted)
         self.open[folder] = part
         part.write(part.group.add(rows))
         if sum(one.group.size for one in self.open.values()) > HELD:

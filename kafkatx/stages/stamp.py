@@ -37,14 +37,18 @@ class Stamp:
 
     def stamped(self, blocks: Iterable[Any], table: Table) -> Iterator[Any]:
         """Add the columns of exported rows to blocks that come in the table's order."""
-        schema = self.schema(table)
         if RUN_ID not in {column.name for column in exported_columns(table)}:
+            schema = self.schema(table)
             yield from (pa.Table.from_arrays(block.columns, schema=schema) for block in blocks)
             return
-        run, time = pa.scalar(self.run_id, STRING), pa.scalar(microseconds(self.exported_at), TIME)
         for block, canonical in with_canonical(blocks, table):
-            added = [pa.repeat(run, block.num_rows), pa.repeat(time, block.num_rows), canonical]
-            yield pa.Table.from_arrays([*block.columns, *added], schema=schema)
+            yield self.added(block, table, canonical)
+
+    def added(self, block: Any, table: Table, canonical: Any) -> Any:
+        """Return rows with the columns of exported ones, of which each says in `canonical` whether it counts."""
+        run, time = pa.scalar(self.run_id, STRING), pa.scalar(microseconds(self.exported_at), TIME)
+        more = [pa.repeat(run, block.num_rows), pa.repeat(time, block.num_rows), canonical]
+        return pa.Table.from_arrays([*block.columns, *more], schema=self.schema(table))
 
 
 UNSTAMPED = Stamp()
