@@ -34,7 +34,7 @@ from kafkatx.stages.table_diagnosis import (
 )
 from kafkatx.stages.table_interpreted import transaction_table
 from kafkatx.stages.table_settings import settings_of
-from kafkatx.stages.whole_partitions import rows_of_files
+from kafkatx.stages.whole_partitions import ENOUGH, rows_of_files
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.facts import FACTS as FACTS_TABLE
 
@@ -67,18 +67,25 @@ FULL_BATCH = 4 << 20
 
 
 def read_files(
-    batches: Iterator[Any], tables: tuple[str, ...], place: str | None = None, stamp: Stamp = UNSTAMPED
+    batches: Iterator[Any],
+    tables: tuple[str, ...],
+    place: str | None = None,
+    stamp: Stamp = UNSTAMPED,
+    enough: int = ENOUGH,
 ) -> Iterator[Any]:
     """Read the files of tasks; yields rows of STAGE: of all `tables`, and facts.
 
-    Where there is a `place` for files, rows that need to meet no others are written there, and the files told as well.
+    Where there is a `place` for files, rows that need to meet no others are written there, if a partition has `enough`
+    bytes of them, and the files told as well.
     """
     files = [one for _, task in values_of(batches) for one in task]
     if place is None:
         yield from of_blocks(block for one in files for block in blocks_of(one, tables))
     else:
         drafts: list[Draft] = []
-        yield from of_blocks(_blocks_beside(drafts, rows_of_files(files, tables, Drafting(place, _task(), stamp))))
+        yield from of_blocks(
+            _blocks_beside(drafts, rows_of_files(files, tables, Drafting(place, _task(), stamp), enough))
+        )
         yield from of_blocks(Block(WRITTEN, one.table, one.rows, json.dumps(asdict(one)).encode()) for one in drafts)
     yield from of_facts(record_batches(fact for one in files for fact in facts_of_file(one)), FACTS_TABLE.name)
 

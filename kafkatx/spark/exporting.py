@@ -45,7 +45,7 @@ from kafkatx.spark.planning import placed
 from kafkatx.spark.schema import spark_schema
 from kafkatx.spark.shipping import ship
 from kafkatx.spark.spreading import running_on, spread
-from kafkatx.spark.table_writing import append, check_library, known_format, lacking, moved
+from kafkatx.spark.table_writing import append, check_library, check_rows, known_format, moved
 from kafkatx.spark.workers import InWorker
 from kafkatx.spark.writing_session import writing_session
 from kafkatx.stages.divided_parts import Draft, Drafting
@@ -59,7 +59,7 @@ from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.run_names import captures_kept, names_kept
 from kafkatx.stages.stamp import Stamp
 from kafkatx.stages.table_files import sources
-from kafkatx.stages.whole_partitions import tasks_of_export
+from kafkatx.stages.whole_partitions import ENOUGH, tasks_of_export
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.facts import FACTS as FACTS_TABLE
 from kafkatx.terms.errors import NothingReadableError, OutputError, UsageError
@@ -230,7 +230,7 @@ class _Export:
         def read() -> DataFrame:
             todo = tasks_of_export(self.evidence, self.verify_all, self._width)
             place = self.store.shown(self._stage("drafts")) if self.format == "parquet" else None
-            step = partial(read_files, tables=names, place=place, stamp=self._stamp)
+            step = partial(read_files, tables=names, place=place, stamp=self._stamp, enough=ENOUGH)
             return spread(self.spark, todo).mapInArrow(InWorker(step, "reading files", as_stage_rows), STAGE_DDL)
 
         rows = self._kept("read", (*names, FACTS_TABLE.name, MISSING), read)
@@ -319,15 +319,16 @@ class _Export:
         """
         noted = self.store.noted(self._stage(f"{step}.json"))
         drafts = write() if noted is None else [Draft(**one) for one in noted]
-        for name in sorted({draft.table for draft in drafts}):
-            found = sum(draft.rows for draft in drafts if draft.table == name)
-            if found != rows.get(name, 0):
-                raise lacking(self.store, name, f"{found:,} of {rows.get(name, 0):,} rows of {name} are")
-        if noted is None:
-            self.store.note(self._stage(f"{step}.json"), [asdict(draft) for draft in drafts])
-        else:
-            self.taken_over += sorted({draft.table for draft in drafts})
-        self.run.tables |= moved(self.store, drafts, self._stage("drafts"), self._stamp)
+        try:
+            check_rows(self.store, drafts, rows)
+            if noted is None:
+                self.store.note(self._stage(f"{step}.json"), [asdict(draft) for draft in drafts])
+            else:
+                self.taken_over += sorted({draft.table for draft in drafts})
+            self.run.tables |= moved(self.store, drafts, self._stage("drafts"), self._stamp)
+        except SparkFailedError:  # what is there can't be gone on with
+            self.store.remove(self._stage())
+            raise
 
     def _kept(self, stage: str, kinds: Iterable[str], make: Callable[[], DataFrame]) -> dict[str, int]:
         """Return how many rows of each kind a stage holds; it is made unless it is noted that it is there."""

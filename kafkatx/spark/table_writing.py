@@ -83,26 +83,38 @@ def _append_to_iceberg(frame: DataFrame, store: ExportStore, table: str, run_id:
         writer.option("distribution-mode", "none").option("fanout-enabled", "true").append()
 
 
+def check_rows(store: ExportStore, drafts: Iterable[Draft], rows: dict[str, int]) -> None:
+    """Raise SparkFailedError where the drafts of a table have not as many rows as were read."""
+    found: dict[str, int] = defaultdict(int)
+    for draft in drafts:
+        found[draft.table] += draft.rows
+    for name, count in found.items():
+        if count != rows.get(name, 0):
+            raise _lacking(store, name, f"{count:,} of {rows.get(name, 0):,} rows of {name} are")
+
+
 def moved(store: ExportStore, drafts: Iterable[Draft], folder: str, stamp: Stamp) -> dict[str, list[TableFile]]:
     """Give the drafts in a folder their names in their tables, as far as they have not got them before.
 
-    Raises SparkFailedError for one that is neither here nor there.
+    Raises SparkFailedError, before anything is moved, for one that is neither here nor there.
     """
     drafted, there = store.files(folder), dict[str, dict[str, int]]()
     found: dict[str, list[TableFile]] = defaultdict(list)
+    moves = []
     for draft in sorted(drafts):
         files = found[draft.table]
         name = "/".join(filter(None, [draft.folder, stamp.file_name(len(files))]))
-        if draft.name in drafted:
-            store.move(f"{folder}/{draft.name}", f"{draft.table}/{name}")
+        if drafted.get(draft.name) == draft.bytes:
+            moves.append((f"{folder}/{draft.name}", f"{draft.table}/{name}"))
         elif there.setdefault(draft.table, store.files(draft.table)).get(name) != draft.bytes:
-            raise lacking(store, draft.table, f"a file of {draft.rows:,} rows of {draft.table} is not")
+            raise _lacking(store, draft.table, f"a file of {draft.rows:,} rows of {draft.table} is not")
         files.append(TableFile(name, draft.rows, draft.bytes, draft.sha256))
+    for draft_name, name in moves:
+        store.move(draft_name, name)
     return found
 
 
-def lacking(store: ExportStore, table: str, what: str) -> SparkFailedError:
-    """Say that not all is there that was written of a table."""
+def _lacking(store: ExportStore, table: str, what: str) -> SparkFailedError:
     return SparkFailedError(
         f"Spark failed: {what} in {store.path}",
         ["The place must be the same for all workers: a mount that each of them has, or an object store."],

@@ -34,17 +34,21 @@ ENOUGH = 16 << 20
 """Bytes of rows, as Arrow holds them, that are worth files of their own."""
 
 
-def rows_of_files(files: Iterable[FileOfExport], tables: Iterable[str], drafting: Drafting) -> Iterator[Block | Draft]:
+def rows_of_files(
+    files: Iterable[FileOfExport], tables: Iterable[str], drafting: Drafting, enough: int = ENOUGH
+) -> Iterator[Block | Draft]:
     """Read the files of a task: blocks of some tables, and drafts of what was written where it was read."""
     for partition, of_partition in groupby(files, key=lambda one: one.whole):
         if partition is None:
             yield from (block for one in of_partition for block in blocks_of(one, tables))
         else:
-            yield from _of_partition([*of_partition], frozenset(tables), drafting)
+            yield from _of_partition([*of_partition], frozenset(tables), drafting, enough)
 
 
-def _of_partition(files: list[FileOfExport], tables: frozenset[str], drafting: Drafting) -> Iterator[Block | Draft]:
-    apart = {name: _InOrder(EXPORTED[name], drafting) for name in TOLD_IN_ORDER if name in tables}
+def _of_partition(
+    files: list[FileOfExport], tables: frozenset[str], drafting: Drafting, enough: int
+) -> Iterator[Block | Draft]:
+    apart = {name: _InOrder(EXPORTED[name], drafting, enough) for name in TOLD_IN_ORDER if name in tables}
     for source in (one.source for one in files if one.source is not None):
         blocks = BlocksOfFile(source)
         for table, batch in rows_of_file(source, tables):
@@ -61,12 +65,13 @@ def _of_partition(files: list[FileOfExport], tables: frozenset[str], drafting: D
 class _InOrder:
     """Rows of a table of one partition, as long as each comes behind all before it."""
 
-    def __init__(self, table: Table, drafting: Drafting) -> None:
-        self._table, self._drafting = table, drafting
+    def __init__(self, table: Table, drafting: Drafting, enough: int) -> None:
+        self._table, self._drafting, self._enough = table, drafting, enough
         self._parts = DividedParts(drafting, table, is_sorted=True)
         self._column = OFFSETS[table.name][0]
         self._last, self._size = -1, 0
         self._held: list[Any] = []
+        self._held_bytes = 0
         self._drafts: list[Draft] = []
         self._is_in_order = True
 
@@ -78,12 +83,13 @@ class _InOrder:
             return
         self._held.append(batch)
         self._size += batch.nbytes
-        if self._size >= ENOUGH:
+        self._held_bytes += batch.nbytes
+        if self._held_bytes >= self._enough:
             self._write()
 
     def rest(self) -> list[Draft] | None:
         """Return the files that hold all rows; None where these are not in order, or too few."""
-        if not self._is_in_order or self._size < ENOUGH:
+        if not self._is_in_order or self._size < self._enough:
             return None
         self._write()
         return [*self._drafts, *self._parts.rest()]
@@ -101,6 +107,7 @@ class _InOrder:
         if self._held:
             rows = pa.Table.from_batches(self._held, self._table.schema)
             self._held.clear()
+            self._held_bytes = 0
             each = pa.array(np.ones(rows.num_rows, bool))
             for folder, some in in_folders(self._drafting.stamp.added(rows, self._table, each), self._table):
                 self._drafts += self._parts.add(folder, some)
