@@ -36,7 +36,7 @@ def test_of_a_process_that_was_killed_it_is_taken_over(tmp_path):
     dies = (
         "import os, sys\nfrom kafkatx.spark.export_lock import locked\n"
         "from kafkatx.spark.export_store import ExportStore\n"
-        "locked(ExportStore(sys.argv[1]), '0').__enter__()\nos.kill(os.getpid(), 9)\n"
+        "held = locked(ExportStore(sys.argv[1]), '0')\nheld.__enter__()\nos.kill(os.getpid(), 9)\n"
     )
     subprocess.run([sys.executable, "-c", dies, str(tmp_path)], check=False)
     assert (tmp_path / LOCK).exists()

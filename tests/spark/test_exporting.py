@@ -35,8 +35,8 @@ from kafkatx.terms.errors import NothingReadableError, UsageError
 from tests.evidence import fixtures
 from tests.exports import exported, run_all_tables
 
-CASES = [fixtures() / name for name in ("c3-stuck-prepare", "k011-legacy-formats", "k33-mixed", "k39-fenced")]
 SMALL = fixtures() / "k39-fenced/broker-1"
+CASES = [*(fixtures() / name for name in ("c3-stuck-prepare", "k011-legacy-formats", "k33-mixed")), SMALL]
 
 
 @pytest.fixture(scope="module")
