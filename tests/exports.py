@@ -18,12 +18,12 @@ from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
 from kafkatx.outputs.parquet.export import export
-from kafkatx.outputs.parquet.parts import Sizes
 from kafkatx.sources.states import with_sums
 from kafkatx.stages.export_folders import manifest_of
 from kafkatx.stages.export_manifest import MANIFEST, Recipe
 from kafkatx.stages.fact_batches import FACTS as SCHEMA
 from kafkatx.stages.judging import NothingToDiagnoseError
+from kafkatx.stages.parquet_parts import Sizes
 from kafkatx.stages.run_names import captures_kept, names_kept
 from kafkatx.tables.facts import FACTS
 from tests.cases.commands import run

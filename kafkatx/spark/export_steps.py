@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from itertools import chain
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from kafkatx.findings.diagnosis import Diagnosis, Selection
-from kafkatx.sources import places
 from kafkatx.spark.conform import conform
 from kafkatx.spark.missing import MissingFile, as_facts
 from kafkatx.spark.spreading import values_of
+from kafkatx.stages.divided_parts import Draft, Drafting
 from kafkatx.stages.export_tasks import blocks_of, facts_of_file
 from kafkatx.stages.exported_files import files_of
-from kafkatx.stages.exported_rows import divided_schema, exported_rows
+from kafkatx.stages.exported_rows import divided, divided_schema, exported_rows
 from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import FACTS, ORDER_OF_CAPTURES, facts_of, record_batches
 from kafkatx.stages.facts import FactsError
 from kafkatx.stages.judging import CaptureDiagnosis, diagnosed
 from kafkatx.stages.models import Telling, models
-from kafkatx.stages.stamp import Stamp
+from kafkatx.stages.stamp import UNSTAMPED, Stamp
 from kafkatx.stages.table_blocks import Block, blocks_of_capture
 from kafkatx.stages.table_diagnosis import (
     captures_table,
@@ -34,35 +34,68 @@ from kafkatx.stages.table_diagnosis import (
 )
 from kafkatx.stages.table_interpreted import transaction_table
 from kafkatx.stages.table_settings import settings_of
+from kafkatx.stages.whole_partitions import ENOUGH, rows_of_files
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.facts import FACTS as FACTS_TABLE
 
 STAGE = pa.schema(
     [("kind", pa.string()), ("unit", pa.string()), ("rows", pa.int64()), *((one.name, one.type) for one in FACTS)]
 )
-"""Rows of a stage: blocks of a table (`kind` its name), or facts (`kind` is `facts`), or files that are missing."""
+"""Rows of a stage: blocks of a table (`kind` its name), or facts (`kind` is `facts`), or those beside the tables."""
 STAGE_DDL = (
     "kind string, unit string, rows bigint, capture int, number int, rank int, first_offset bigint, file int, "
     "begin bigint, piece int, payload binary"
 )
-MISSING = "missing"
+MISSING, WRITTEN = "missing", "written"
+"""Kinds of rows that are no table's: files that are missing; files that were written already, `unit` their table."""
 STAGE_OPTIONS = {
     "compression": "uncompressed",
     "parquet.block.size": str(16 << 20),
     "parquet.enable.dictionary": "false",
 }
 """Payloads are compressed already."""
-FACTS_OPTIONS = {"compression": "zstd", "parquet.block.size": str(8 << 20), "parquet.enable.dictionary": "false"}
-"""A row group of facts is read by itself."""
+DRAFTS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("table", "name", "folder")),
+        *((name, pa.int64()) for name in ("rows", "bytes")),
+        ("sha256", pa.string()),
+    ]
+)
+"""What a task tells of the files that it wrote (stages/divided_parts.py, Draft)."""
+DRAFTS_DDL = "`table` string, name string, folder string, rows bigint, bytes bigint, sha256 string"
 FULL_BATCH = 4 << 20
-STEP = 8 << 20
 
 
-def read_files(batches: Iterator[Any], tables: tuple[str, ...]) -> Iterator[Any]:
-    """Read the files of tasks; yields rows of STAGE: of all `tables`, and facts."""
+def read_files(
+    batches: Iterator[Any],
+    tables: tuple[str, ...],
+    place: str | None = None,
+    stamp: Stamp = UNSTAMPED,
+    enough: int = ENOUGH,
+) -> Iterator[Any]:
+    """Read the files of tasks; yields rows of STAGE: of all `tables`, and facts.
+
+    Where there is a `place` for files, rows that need to meet no others are written there, if a partition has `enough`
+    bytes of them, and the files told as well.
+    """
     files = [one for _, task in values_of(batches) for one in task]
-    yield from of_blocks(block for one in files for block in blocks_of(one, tables))
+    if place is None:
+        yield from of_blocks(block for one in files for block in blocks_of(one, tables))
+    else:
+        drafts: list[Draft] = []
+        yield from of_blocks(
+            _blocks_beside(drafts, rows_of_files(files, tables, Drafting(place, _task(), stamp), enough))
+        )
+        yield from of_blocks(Block(WRITTEN, one.table, one.rows, json.dumps(asdict(one)).encode()) for one in drafts)
     yield from of_facts(record_batches(fact for one in files for fact in facts_of_file(one)), FACTS_TABLE.name)
+
+
+def _blocks_beside(drafts: list[Draft], found: Iterable[Block | Draft]) -> Iterator[Block]:
+    for one in found:
+        if isinstance(one, Draft):
+            drafts.append(one)
+        else:
+            yield one
 
 
 def judged_to_blocks(
@@ -98,12 +131,35 @@ TOLD: dict[str, Any] = {
 
 
 def exported(batches: Iterator[Any], table: str, stamp: Stamp) -> Iterator[Any]:
-    """Make exported rows of the blocks of a table, which come unit by unit."""
+    """Make exported rows of the blocks of a table, which come unit by unit, for a writer of Spark's."""
     of_table = EXPORTED[table]
     schema = divided_schema(of_table, stamp).remove_metadata()
     schema = pa.schema([pa.field(one.name, _plain(one.type)) for one in schema])
-    for rows in exported_rows(_blocks(batches, table), of_table, stamp):
-        yield conform(rows, schema)
+    for whole in exported_rows(_blocks(batches), of_table, stamp):
+        yield from (conform(rows, schema) for rows in divided(whole, of_table))
+
+
+def tables_written(batches: Iterator[Any], place: str, stamp: Stamp) -> Iterator[Any]:
+    """Write the rows of blocks, which come table by table and unit by unit, to files; yields rows of DRAFTS."""
+    yield from _of_drafts(Drafting(place, _task(), stamp).tables(_blocks(batches)))
+
+
+def facts_written(batches: Iterator[Any], place: str, stamp: Stamp) -> Iterator[Any]:
+    """Write facts, which come in their order, to files; yields rows of DRAFTS."""
+    yield from _of_drafts(Drafting(place, _task(), stamp).facts(conform(rows, FACTS) for rows in batches))
+
+
+def _of_drafts(drafts: Iterable[Draft]) -> Iterator[Any]:
+    if told := [asdict(draft) for draft in drafts]:
+        yield pa.RecordBatch.from_pylist(told, DRAFTS)
+
+
+def _task() -> int:
+    """The number of the partition that is written here."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
 
 
 def _plain(type_: Any) -> Any:
@@ -115,13 +171,13 @@ def _plain(type_: Any) -> Any:
     return type_
 
 
-def _blocks(batches: Iterator[Any], table: str) -> Iterator[Block]:
+def _blocks(batches: Iterator[Any]) -> Iterator[Block]:
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("unit", "rows", "payload"))
-        for unit, rows, payload in zip(*columns, strict=True):
-            if unit is None or rows is None or payload is None:
-                raise FactsError(f"not a block of {table}: null")
-            yield Block(table, unit, rows, payload)
+        columns = (batch.column(name).to_pylist() for name in ("kind", "unit", "rows", "payload"))
+        for kind, unit, rows, payload in zip(*columns, strict=True):
+            if kind not in EXPORTED or unit is None or rows is None or payload is None:
+                raise FactsError(f"not a block of {kind}: null")
+            yield Block(kind, unit, rows, payload)
 
 
 def as_stage_rows(missing: Iterable[MissingFile]) -> Iterator[Any]:
@@ -163,19 +219,3 @@ def _of_blocks(held: list[Block]) -> Any:
         for field in STAGE
     ]
     return pa.RecordBatch.from_arrays(columns, schema=STAGE)
-
-
-def sums(paths: list[str]) -> list[tuple[int, int, str]]:
-    """Return rows, bytes and SHA-256 of some Parquet files."""
-    return [_sum(path) for path in paths]
-
-
-def _sum(path: str) -> tuple[int, int, str]:
-    digest, size = hashlib.sha256(), 0
-    with places.stream(path) as file:
-        while piece := file.read(STEP):
-            digest.update(piece)
-            size += len(piece)
-        file.seek(0)
-        rows = pq.ParquetFile(file).metadata.num_rows
-    return rows, size, digest.hexdigest()

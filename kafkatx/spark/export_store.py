@@ -6,6 +6,7 @@ What the driver does there itself is little: a manifest is read and written, fil
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,31 @@ class ExportStore:
         if is_here:
             self.move(draft, name)
 
+    def write_new(self, name: str, data: bytes) -> bool:
+        """Write a small file unless there is one; whether it was written. In a store it is looked for, then written."""
+        if not places.is_url(self.path):
+            with self._touching(name) as (_, path):
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    with Path(path).open("xb") as file:
+                        file.write(data)
+                except FileExistsError:
+                    return False
+            return True
+        if self.has(name):
+            return False
+        self.write(name, data)
+        return True
+
+    def note(self, name: str, value: Any) -> None:
+        """Write down what JSON has."""
+        self.write(name, json.dumps(value).encode())
+
+    def noted(self, name: str) -> Any:
+        """Return what was written down, None where nothing was."""
+        data = self.read(name)
+        return None if data is None else json.loads(data)
+
     def files(self, name: str = "") -> dict[str, int]:
         """Return the files below a folder, by their paths in it, with their bytes; none where it is not there."""
         from pyarrow.fs import FileSelector, FileType
@@ -93,6 +119,11 @@ class ExportStore:
         with self._touching(name) as (system, path):
             if system.get_file_info(path).type is FileType.Directory:
                 system.delete_dir(path)
+
+    def remove_file(self, name: str) -> None:
+        """Remove a file."""
+        with self._touching(name) as (system, path):
+            system.delete_file(path)
 
     def _opened(self, name: str) -> tuple[Any, str]:
         from pyarrow.fs import LocalFileSystem

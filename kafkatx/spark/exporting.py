@@ -1,15 +1,16 @@
-"""An export by Spark: every file read once, to a stage in storage; all tables written from that by Spark's own writer.
+"""An export by Spark: every file read once, to a stage in storage; from that tasks write the files of all tables.
 
 Stage    `_stage-RUN` in the export holds what was done of a run: `read` (rows of all tables, and facts), `told` (the
-         tables that follow from facts, judged once), and what is written of tables. Each is there whole or not, so a
-         run that was killed goes on behind the last of them. It goes when the manifest has the run.
+         tables that follow from facts, judged once), and drafts of files. A note beside each says that it is there
+         whole, so a run that was killed goes on behind the last of them. It goes when the manifest has the run.
+Rows     are counted where they are made, on their way to the stage; as many must be in the files that came of it.
 Never    pickled: rows are Arrow streams, facts are encoded by stages/codec.py. What was there is read as anybody's.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,15 +20,21 @@ from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.sources import places
 from kafkatx.sources.said import of_place
 from kafkatx.sources.states import file_states, with_sums
+from kafkatx.spark.dealt_blocks import dealt, jobs, shares, width_of
+from kafkatx.spark.export_lock import locked
 from kafkatx.spark.export_steps import (
-    FACTS_OPTIONS,
+    DRAFTS_DDL,
+    MISSING,
     STAGE_DDL,
     STAGE_OPTIONS,
+    TOLD,
+    WRITTEN,
     as_stage_rows,
     exported,
+    facts_written,
     judged_to_blocks,
     read_files,
-    sums,
+    tables_written,
 )
 from kafkatx.spark.export_store import ExportStore
 from kafkatx.spark.failures import SparkFailedError, failures_told
@@ -38,12 +45,12 @@ from kafkatx.spark.planning import placed
 from kafkatx.spark.schema import spark_schema
 from kafkatx.spark.shipping import ship
 from kafkatx.spark.spreading import running_on, spread
-from kafkatx.spark.table_writing import append, check_library, known_format, moved, write_empty, write_files
+from kafkatx.spark.table_writing import append, check_library, check_rows, known_format, moved
 from kafkatx.spark.workers import InWorker
 from kafkatx.spark.writing_session import writing_session
+from kafkatx.stages.divided_parts import Draft, Drafting
 from kafkatx.stages.export_folders import release
 from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, Manifest, Recipe, Run, TableFile, parse_manifest
-from kafkatx.stages.export_tasks import tasks_of_export
 from kafkatx.stages.exported_rows import divided_schema
 from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import FACTS, ORDER
@@ -52,15 +59,13 @@ from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.run_names import captures_kept, names_kept
 from kafkatx.stages.stamp import Stamp
 from kafkatx.stages.table_files import sources
+from kafkatx.stages.whole_partitions import ENOUGH, tasks_of_export
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.facts import FACTS as FACTS_TABLE
-from kafkatx.terms.errors import NothingReadableError, UsageError
+from kafkatx.terms.errors import NothingReadableError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-BYTES_A_TASK = 32 << 20
-"""Bytes of compressed rows that one task writes, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +179,18 @@ class _Export:
         manifest = self._manifest()
         if (known := manifest.run(self.run.run_id)) is not None:
             return ExportedBySpark(self.store.path, manifest, known, is_new=False)
-        self._begin()
-        self._read()
-        self._write_facts()
-        self._judge()
-        told = self._counted()
-        for name in self.run.recipe["wanted"]:
-            if name != FACTS_TABLE.name:
-                self._write(name, told.get(name, 0))
-        self._take_sums(told)
-        whole = Manifest([*manifest.runs, self.run])
-        self.store.write(MANIFEST, whole.to_json())
-        self.store.write(SUCCESS, b"")
-        self.store.remove(self._stage())
+        with locked(self.store, self.run.run_id):
+            if self._manifest().runs != manifest.runs:
+                raise OutputError(f"another export has just added a run to {self.store.path}; give the command again")
+            self._begin()
+            rows = self._read()
+            self._write_facts(rows)
+            rows |= self._judge()
+            self._write_tables(rows)
+            whole = Manifest([*manifest.runs, self.run])
+            self.store.write(MANIFEST, whole.to_json())
+            self.store.write(SUCCESS, b"")
+            self.store.remove(self._stage())
         return ExportedBySpark(self.store.path, whole, self.run, tuple(self.taken_over))
 
     def _manifest(self) -> Manifest:
@@ -205,124 +209,159 @@ class _Export:
     def _stage(self, *inner: str) -> str:
         return "/".join([f"_stage-{self.run.run_id}", *inner])
 
+    @property
+    def _stamp(self) -> Stamp:
+        return Stamp(self.run.run_id, self.run.exported_at, release())
+
     def _begin(self) -> None:
         """Take over when the run began, else note it."""
-        if (told := self.store.read(self._stage("run.json"))) is not None:
-            self.run.exported_at = int(json.loads(told)["exported_at"])
+        if (told := self.store.noted(self._stage("run.json"))) is not None:
+            self.run.exported_at = int(told["exported_at"])
         else:
-            self.store.write(self._stage("run.json"), json.dumps({"exported_at": self.run.exported_at}).encode())
+            self.store.note(self._stage("run.json"), {"exported_at": self.run.exported_at})
 
-    def _read(self) -> None:
-        """Read every file, once; what workers could not open is looked for also where that was done before."""
-        if not self.store.has(self._stage("read", SUCCESS)):
-            names = tuple(name for name in self.run.recipe["wanted"] if name != FACTS_TABLE.name)
-            todo = tasks_of_export(self.evidence, self.verify_all, names, self._width)
-            step = InWorker(partial(read_files, tables=names), "reading files", as_stage_rows)
-            self._keep(spread(self.spark, todo).mapInArrow(step, STAGE_DDL), "read")
-        try:
-            look_for(told_beside(self._rows("read", "missing").select(*FACTS.names).toArrow().to_batches()))
-        except SparkFailedError:
-            self.store.remove(self._stage("read"))
-            raise
+    def _read(self) -> dict[str, int]:
+        """Read every file, once; what workers could not open is looked for also where that was done before.
 
-    def _write_facts(self) -> None:
+        Returns how many rows of each table were read; of facts each row is one.
+        """
+        names = tuple(name for name in self.run.recipe["wanted"] if name != FACTS_TABLE.name)
+
+        def read() -> DataFrame:
+            todo = tasks_of_export(self.evidence, self.verify_all, self._width)
+            place = self.store.shown(self._stage("drafts")) if self.format == "parquet" else None
+            step = partial(read_files, tables=names, place=place, stamp=self._stamp, enough=ENOUGH)
+            return spread(self.spark, todo).mapInArrow(InWorker(step, "reading files", as_stage_rows), STAGE_DDL)
+
+        rows = self._kept("read", (*names, FACTS_TABLE.name, MISSING), read)
+        if rows.pop(MISSING, 0):
+            try:
+                missing = self._rows("read", [MISSING]).select(*FACTS.names).toArrow()
+                look_for(told_beside(missing.to_batches()))
+            except SparkFailedError:
+                self.store.remove(self._stage("read"))
+                self.store.remove_file(self._stage("read.json"))
+                raise
+        return rows
+
+    def _write_facts(self, rows: dict[str, int]) -> None:
         """Write the facts as they are diagnosed: in one order, in row groups of some megabytes."""
-        folder = self._stage("facts")
-        if not self.store.has(f"{folder}/{SUCCESS}"):
-            facts = self._rows("read", FACTS_TABLE.name).select(*FACTS.names)
-            width = self._width_of([self._stage("read", f"kind={FACTS_TABLE.name}")])
-            spread_out = facts.repartitionByRange(width, *ORDER) if width > 1 else facts.coalesce(1)
-            ordered = spread_out.sortWithinPartitions(*ORDER)
-            ordered.write.mode("overwrite").options(**FACTS_OPTIONS).parquet(self.store.for_spark(folder))
-        self._note(FACTS_TABLE.name, moved(self.store, folder, FACTS_TABLE.name, self.run.run_id))
+        name = FACTS_TABLE.name
 
-    def _judge(self) -> None:
-        """Judge every capture once, from the facts: all tables that follow from all files."""
-        if self.store.has(self._stage("told", SUCCESS)):
-            return
+        def write() -> list[Draft]:
+            width = width_of(self._sizes([name])[name], self._width)
+            facts = self._rows("read", [name]).select(*FACTS.names)
+            spread_out = facts.repartitionByRange(width, *ORDER) if width > 1 else facts.coalesce(1)
+            return self._drafts(spread_out.sortWithinPartitions(*ORDER), facts_written, [name])
+
+        self._written("facts", write, rows)
+
+    def _judge(self) -> dict[str, int]:
+        """Judge every capture once, from the facts: all tables that follow from all files; returns their rows."""
         files = [self.store.shown(f"{FACTS_TABLE.name}/{part.name}") for part in self.run.tables[FACTS_TABLE.name]]
         facts = Export(self.store.path, tuple(files), tuple(range(len(self.evidence.captures))))
-        names = tuple(self.run.recipe["wanted"])
+        names = tuple(name for name in self.run.recipe["wanted"] if name in TOLD)
         judge = partial(judged_to_blocks, telling=Telling(), exports=(facts,), tables=names)
-        self._keep(exported_on(self.spark, [facts], judge, STAGE_DDL), "told")
+        return self._kept("told", names, lambda: exported_on(self.spark, [facts], judge, STAGE_DDL)) if names else {}
 
-    def _counted(self) -> dict[str, int]:
-        """Rows of each table that the stages hold; of facts each row is one."""
+    def _write_tables(self, rows: dict[str, int]) -> None:
+        """Write the other tables from the stages, which hold so many rows of each."""
+        sizes = self._sizes(name for name in self.run.recipe["wanted"] if name != FACTS_TABLE.name)
+        if self.format != "parquet":
+            for name in sizes:
+                self._append(name, rows.get(name, 0))
+            return
+        for number, names in enumerate(jobs(sizes)):
+            of_job = {name: sizes[name] for name in names}
+            self._written(f"tables-{number}", partial(self._written_tables, of_job), rows)
+
+    def _written_tables(self, sizes: dict[str, int]) -> list[Draft]:
+        blocks = self._rows("read", sizes).unionByName(self._rows("told", sizes))
+        to_write = dealt(blocks.select("kind", "unit", "rows", "payload"), *shares(sizes, self._width))
+        return self._drafts(to_write, tables_written, sizes, self._written_as_read(sizes))
+
+    def _written_as_read(self, names: Iterable[str]) -> list[Draft]:
+        """Files of tables that the tasks wrote that read their rows."""
+        if not self.store.files(self._stage("read", f"kind={WRITTEN}")):
+            return []
+        told = self._rows("read", [WRITTEN]).select("payload").toArrow().column("payload").to_pylist()
+        drafts = [Draft(**json.loads(one)) for one in told]
+        return [draft for draft in drafts if draft.table in names]
+
+    def _append(self, name: str, rows: int) -> None:
+        """Append a table's rows to a table that is not of files alone."""
+        sizes = self._sizes([name])
+        blocks = self._rows("read", [name]).unionByName(self._rows("told", [name]))
+        step = InWorker(partial(exported, table=name, stamp=self._stamp), f"writing {name}")
+        in_units = dealt(blocks.select("kind", "unit", "rows", "payload"), *shares(sizes, self._width))
+        frame = in_units.mapInArrow(step, spark_schema(divided_schema(EXPORTED[name], self._stamp)))
+        append(frame, self.format, self.store, name, self.run.run_id)
+        self.run.tables[name] = [TableFile("", rows, sum(self.store.files(name).values()), "")]
+
+    def _drafts(
+        self, rows: DataFrame, step: Callable[..., Any], names: Iterable[str], before: Iterable[Draft] = ()
+    ) -> list[Draft]:
+        """Have tasks write rows to files; what they tell of them, with what was written before.
+
+        A table that has no rows gets a file as well.
+        """
+        place = self.store.shown(self._stage("drafts"))
+        writing = InWorker(partial(step, place=place, stamp=self._stamp), "writing tables")
+        told = rows.mapInArrow(writing, DRAFTS_DDL).toArrow().to_pylist()
+        found = [*before, *(Draft(**one) for one in told)]
+        empty, there = Drafting(place, 0, self._stamp), {draft.table for draft in found}
+        return [*found, *(empty.empty(EXPORTED[name]) for name in names if name not in there)]
+
+    def _written(self, step: str, write: Callable[[], list[Draft]], rows: dict[str, int]) -> None:
+        """Have files of tables written, unless it is noted that they are, and move them to their tables.
+
+        Raises SparkFailedError where a table lacks rows that were read.
+        """
+        noted = self.store.noted(self._stage(f"{step}.json"))
+        drafts = write() if noted is None else [Draft(**one) for one in noted]
+        try:
+            check_rows(self.store, drafts, rows)
+            if noted is None:
+                self.store.note(self._stage(f"{step}.json"), [asdict(draft) for draft in drafts])
+            else:
+                self.taken_over += sorted({draft.table for draft in drafts})
+            self.run.tables |= moved(self.store, drafts, self._stage("drafts"), self._stamp)
+        except SparkFailedError:  # what is there can't be gone on with
+            self.store.remove(self._stage())
+            raise
+
+    def _kept(self, stage: str, kinds: Iterable[str], make: Callable[[], DataFrame]) -> dict[str, int]:
+        """Return how many rows of each kind a stage holds; it is made unless it is noted that it is there."""
+        from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
-        stages = [self.spark.read.schema(STAGE_DDL).parquet(self.store.for_spark(self._stage("read")))]
-        if any("/" in path for path in self.store.files(self._stage("told"))):
-            stages.append(self.spark.read.schema(STAGE_DDL).parquet(self.store.for_spark(self._stage("told"))))
-        rows = stages[0].select("kind", "rows")
-        for stage in stages[1:]:
-            rows = rows.unionByName(stage.select("kind", "rows"))
-        counted = rows.groupBy("kind").agg(F.sum(F.coalesce("rows", F.lit(1)))).collect()
-        return {row[0]: row[1] for row in counted}
+        if (noted := self.store.noted(self._stage(f"{stage}.json"))) is None:
+            seen, rows = Observation(), F.coalesce("rows", F.lit(1))
+            of_table = F.when(F.col("kind") == WRITTEN, F.col("unit")).otherwise(F.col("kind"))
+            counts = [F.sum(F.when(of_table == kind, rows)).alias(kind) for kind in kinds]
+            writer = make().observe(seen, *counts).write.partitionBy("kind").mode("overwrite")
+            writer.options(**STAGE_OPTIONS).parquet(self.store.for_spark(self._stage(stage)))
+            noted = {kind: count for kind, count in seen.get.items() if count}
+            self.store.note(self._stage(f"{stage}.json"), noted)
+        return dict(noted)
 
-    def _write(self, name: str, rows: int) -> None:
-        """Write a table from the stages, which hold so many rows of it."""
-        table, stamp = EXPORTED[name], Stamp(self.run.run_id, self.run.exported_at, release())
-        schema, folder = divided_schema(table, stamp), self._stage("tables", name)
-        blocks = self._rows("read", name).unionByName(self._rows("told", name)).select("unit", "rows", "payload")
-        width = self._width_of([self._stage(stage, f"kind={name}") for stage in ("read", "told")])
-        step = InWorker(partial(exported, table=name, stamp=stamp), f"writing {name}")
-        dealt = blocks.repartition(width, "unit") if width > 1 else blocks.coalesce(1)
-        in_units = dealt.sortWithinPartitions("unit")
-        frame = in_units.mapInArrow(step, spark_schema(schema, ids=self.format == "parquet"))
-        if self.format != "parquet":
-            append(frame, self.format, self.store, name, self.run.run_id)
-            self.run.tables[name] = [TableFile("", rows, sum(self.store.files(name).values()), "")]
-            return
-        if self.store.has(f"{folder}/{SUCCESS}"):
-            self.taken_over.append(name)
-        elif rows:
-            write_files(frame, self.store, folder)
-        files = moved(self.store, folder, name, self.run.run_id) if rows else []
-        self._note(name, files or [write_empty(self.store, name, stamp.schema(table), self.run.run_id)])
+    def _rows(self, stage: str, kinds: Iterable[str]) -> DataFrame:
+        """The rows of a stage that are of some kinds."""
+        from pyspark.sql import functions as F
 
-    def _note(self, name: str, files: list[str]) -> None:
-        """Note the files of a table; what is in them is told by `_take_sums`."""
-        self.run.tables[name] = [TableFile(file, 0, size, "") for file, size in self._sizes(name, files)]
+        if not any("/" in path for path in self.store.files(self._stage(stage))):
+            return self.spark.createDataFrame([], STAGE_DDL)
+        rows = self.spark.read.schema(STAGE_DDL).parquet(self.store.for_spark(self._stage(stage)))
+        return rows.where(F.col("kind").isin([*kinds]))
 
-    def _sizes(self, name: str, files: list[str]) -> list[tuple[str, int]]:
-        sizes = self.store.files(name)
-        return [(file, sizes[file]) for file in files]
-
-    def _take_sums(self, rows: dict[str, int]) -> None:
-        """Take the sums of all files, as tasks; raises SparkFailedError where a table lacks rows that were read."""
-        tables = self.run.tables
-        files = [(name, part) for name, parts in tables.items() for part in parts if part.name]
-        groups = [*grouped(files, lambda one: one[1].bytes, self._width)]
-        paths = [[self.store.shown(f"{name}/{part.name}") for name, part in group] for group in groups]
-        told = [one for group in running_on(self.spark, "taking sums")(sums, paths) for one in group]
-        for name in {name for name, _ in files}:
-            tables[name] = []
-        for (name, part), sum_ in zip((one for group in groups for one in group), told, strict=True):
-            tables[name].append(TableFile(part.name, *sum_))
-        for name, parts in tables.items():
-            found = sum(part.rows for part in parts)
-            if found != rows.get(name, 0):
-                raise SparkFailedError(
-                    f"Spark failed: {found:,} of {rows.get(name, 0):,} rows of {name} are in {self.store.path}",
-                    ["The place must be the same for all workers: a mount that each of them has, or an object store."],
-                    stage=f"writing {name}",
-                )
-
-    def _keep(self, frame: DataFrame, stage: str) -> None:
-        writer = frame.write.partitionBy("kind").mode("overwrite").options(**STAGE_OPTIONS)
-        writer.parquet(self.store.for_spark(self._stage(stage)))
-
-    def _rows(self, stage: str, kind: str) -> DataFrame:
-        """The rows of a stage that are of a kind."""
-        folder = self._stage(stage, f"kind={kind}")
-        if not self.store.files(folder):
-            return self.spark.createDataFrame([], STAGE_DDL).drop("kind")
-        return self.spark.read.schema(STAGE_DDL.partition(", ")[2]).parquet(self.store.for_spark(folder))
-
-    def _width_of(self, folders: list[str]) -> int:
-        """How many tasks write what lies in some folders."""
-        size = sum(sum(self.store.files(folder).values()) for folder in folders)
-        return max(-(-size // BYTES_A_TASK), min(self._width, -(-size // (BYTES_A_TASK // 8))), 1)
+    def _sizes(self, names: Iterable[str]) -> dict[str, int]:
+        """Bytes of tables in the stages."""
+        found = dict.fromkeys(names, 0)
+        for path, size in [one for stage in ("read", "told") for one in self.store.files(self._stage(stage)).items()]:
+            kind = path.partition("/")[0].removeprefix("kind=")
+            if kind in found:
+                found[kind] += size
+        return found
 
     @property
     def _width(self) -> int:

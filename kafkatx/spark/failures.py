@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafkatx.spark.trail import JOB, Note, forget, notes_left, read_note
-from kafkatx.terms.errors import EngineError, KafkatxError, UsageError
+from kafkatx.terms.errors import EngineError, KafkatxError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -105,6 +105,8 @@ def _ours(kind: str, text: str, where: dict[str, Any]) -> KafkatxError:
 
     if kind == WorkerLacksFileError.__name__:
         return WorkerLacksFileError(text, **where)
+    if kind == OutputError.__name__:
+        return OutputError(text)
     return FactsError(text) if kind == FactsError.__name__ else UsageError(text)
 
 

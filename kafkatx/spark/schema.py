@@ -10,39 +10,33 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import types
 
-from kafkatx.tables.exported import COMMENT, FIELD_ID
+from kafkatx.tables.exported import COMMENT
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 
-def spark_schema(schema: Any, *, ids: bool = False) -> StructType:
+def spark_schema(schema: Any) -> StructType:
     """Return the StructType of a pyarrow.Schema; raises TypeError for a type that no table of ours has.
 
-    Comments of fields go with it, and with `ids` the numbers that Parquet files know columns by.
+    Comments of fields go with it.
     """
     from pyspark.sql.types import StructType
 
     made = StructType()
     for field in schema:
-        made.add(field.name, _spark_type(field.type, ids), metadata=_told(field, ids))
+        told = {"comment": field.metadata[COMMENT].decode()} if COMMENT in (field.metadata or {}) else {}
+        made.add(field.name, _spark_type(field.type), metadata=told)
     return made
 
 
-def _told(field: Any, ids: bool) -> dict[str, Any]:
-    """What Spark keeps of the metadata of a field."""
-    given = field.metadata or {}
-    told: dict[str, Any] = {"comment": given[COMMENT].decode()} if COMMENT in given else {}
-    return told | ({"parquet.field.id": int(given[FIELD_ID])} if ids and FIELD_ID in given else {})
-
-
-def _spark_type(type_: Any, ids: bool) -> DataType:
+def _spark_type(type_: Any) -> DataType:
     from pyspark.sql.types import ArrayType, TimestampType
 
     if types.is_struct(type_):
-        return spark_schema(pa.schema(list(type_)), ids=ids)
+        return spark_schema(pa.schema(list(type_)))
     if types.is_list(type_):
-        return ArrayType(_spark_type(type_.value_type, ids))
+        return ArrayType(_spark_type(type_.value_type))
     if type_ == pa.timestamp("us", tz="UTC"):
         return TimestampType()
     return _plain(type_)

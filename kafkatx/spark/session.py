@@ -48,7 +48,11 @@ OWN_JVM = {
 }
 """A worker is one of as many as there are cores, so each keeps to one thread."""
 
+MOVES_BYTES = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
+"""What the JVM does for us is to move blocks: that is not worth its second compiler, nor a collector beside it."""
+
 THIS_MACHINE = {
+    "spark.driver.defaultJavaOptions": MOVES_BYTES,
     "spark.ui.enabled": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",

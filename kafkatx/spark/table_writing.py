@@ -1,18 +1,22 @@
-"""A table of an export by Spark's own writer: Parquet files, or rows appended to a table of Delta Lake or Iceberg.
+"""Tables of an export by Spark: files that tasks wrote as drafts, or rows appended to tables of Delta Lake or Iceberg.
 
-Once   a run's rows are appended once, however often it is killed: files get names that follow from the run and come to
-       the table when all of them are there; Delta knows the run as a transaction, Iceberg by a property of a snapshot.
+Once   a run's rows are there once, however often it is killed: the drafts that count are noted before the first of them
+       is moved to its table; Delta knows the run as a transaction, Iceberg by a property of a snapshot.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from kafkatx.spark.export_store import ExportStore
-from kafkatx.spark.failures import is_sparks
-from kafkatx.stages.exported_rows import CLUSTER, DAY, UNKNOWN
+from kafkatx.spark.failures import SparkFailedError, is_sparks
+from kafkatx.stages.divided_parts import Draft
+from kafkatx.stages.export_manifest import TableFile
+from kafkatx.stages.exported_rows import CLUSTER, DAY
+from kafkatx.stages.stamp import Stamp
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,8 +29,6 @@ PACKAGES = {
 }
 """What a format needs, here for Spark 4.1."""
 ICEBERG_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
-PART = re.compile(r"part-(\d+)-[0-9a-f-]+(?:[.-]c(\d+))?[\w.]*\.parquet")
-ROW_GROUP = str(32 << 20)
 PROPERTY = "kafkatx.run"
 """Property of a snapshot of Iceberg."""
 
@@ -81,30 +83,40 @@ def _append_to_iceberg(frame: DataFrame, store: ExportStore, table: str, run_id:
         writer.option("distribution-mode", "none").option("fanout-enabled", "true").append()
 
 
-def write_files(frame: DataFrame, store: ExportStore, folder: str) -> None:
-    """Write rows as Parquet to a folder of their own, whole or not at all."""
-    frame.write.partitionBy(CLUSTER, DAY).mode("overwrite").option("compression", "zstd").option(
-        "parquet.block.size", ROW_GROUP
-    ).parquet(store.for_spark(folder))
+def check_rows(store: ExportStore, drafts: Iterable[Draft], rows: dict[str, int]) -> None:
+    """Raise SparkFailedError where the drafts of a table have not as many rows as were read."""
+    found: dict[str, int] = defaultdict(int)
+    for draft in drafts:
+        found[draft.table] += draft.rows
+    for name, count in found.items():
+        if count != rows.get(name, 0):
+            raise _lacking(store, name, f"{count:,} of {rows.get(name, 0):,} rows of {name} are")
 
 
-def moved(store: ExportStore, folder: str, table: str, run_id: str) -> list[str]:
-    """Give the files of a finished folder their names in a table; return all files that the run has there."""
-    for path in store.files(folder):
-        place, _, name = path.rpartition("/")
-        if (found := PART.fullmatch(name)) is not None:
-            number = f"{int(found[1]):05}{f'-{int(found[2])}' if int(found[2] or 0) else ''}"
-            store.move(f"{folder}/{path}", "/".join(filter(None, [table, place, f"part-{run_id}-{number}.parquet"])))
-    return sorted(path for path in store.files(table) if path.rpartition("/")[2].startswith(f"part-{run_id}-"))
+def moved(store: ExportStore, drafts: Iterable[Draft], folder: str, stamp: Stamp) -> dict[str, list[TableFile]]:
+    """Give the drafts in a folder their names in their tables, as far as they have not got them before.
+
+    Raises SparkFailedError, before anything is moved, for one that is neither here nor there.
+    """
+    drafted, there = store.files(folder), dict[str, dict[str, int]]()
+    found: dict[str, list[TableFile]] = defaultdict(list)
+    moves = []
+    for draft in sorted(drafts):
+        files = found[draft.table]
+        name = "/".join(filter(None, [draft.folder, stamp.file_name(len(files))]))
+        if drafted.get(draft.name) == draft.bytes:
+            moves.append((f"{folder}/{draft.name}", f"{draft.table}/{name}"))
+        elif there.setdefault(draft.table, store.files(draft.table)).get(name) != draft.bytes:
+            raise _lacking(store, draft.table, f"a file of {draft.rows:,} rows of {draft.table} is not")
+        files.append(TableFile(name, draft.rows, draft.bytes, draft.sha256))
+    for draft_name, name in moves:
+        store.move(draft_name, name)
+    return found
 
 
-def write_empty(store: ExportStore, table: str, schema: Any, run_id: str) -> str:
-    """Write a file without rows, so that a table that has none can be read; return its name."""
-    import io
-
-    import pyarrow.parquet as pq
-
-    name, out = f"{CLUSTER}={UNKNOWN}/{DAY}={UNKNOWN}/part-{run_id}-00000.parquet", io.BytesIO()
-    pq.write_table(schema.empty_table(), out)
-    store.write(f"{table}/{name}", out.getvalue())
-    return name
+def _lacking(store: ExportStore, table: str, what: str) -> SparkFailedError:
+    return SparkFailedError(
+        f"Spark failed: {what} in {store.path}",
+        ["The place must be the same for all workers: a mount that each of them has, or an object store."],
+        stage=f"writing {table}",
+    )

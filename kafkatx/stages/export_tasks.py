@@ -1,4 +1,4 @@
-"""What a task of an export by an engine does: reads some files once, to rows of all tables and to facts.
+"""What a task of an export by an engine reads: files, each once, to rows of all tables and to facts.
 
 Files are read whole, as facts in a file must be (stages/exports.py).
 """
@@ -16,7 +16,7 @@ from kafkatx.stages.exporting import head_of_facts
 from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, FactKind
 from kafkatx.stages.file_walk import rows_of_file
 from kafkatx.stages.listings import hidden_records
-from kafkatx.stages.packing import COST_OF_FILE, grouped
+from kafkatx.stages.packing import COST_OF_FILE
 from kafkatx.stages.placed import placed_batches
 from kafkatx.stages.table_blocks import Block, BlocksOfFile
 from kafkatx.stages.table_files import Light, Source, sources
@@ -25,12 +25,16 @@ from kafkatx.stages.tasks import Piece, item_of, numbering, pieces
 
 @dataclass(frozen=True, slots=True)
 class FileOfExport:
-    """A file: what tables read it as (None: they don't), its pieces of facts, and where its batches are told of."""
+    """A file: what tables read it as (None: they don't), its pieces of facts, and where its batches are told of.
+
+    `whole` names the partition of which it and those beside it in the task are all files.
+    """
 
     source: Source | None = None
     pieces: tuple[Piece, ...] = ()
     placed: tuple[int, int, int] | None = None
     listings: tuple[int, Capture] | None = None
+    whole: str | None = None
 
     @property
     def bytes(self) -> int:
@@ -38,15 +42,8 @@ class FileOfExport:
         return COST_OF_FILE + (self.source.item.size if self.source is not None else 0)
 
 
-def tasks_of_export(
-    evidence: JoinedEvidence, verify_all: bool, tables: Iterable[str], at_once: int
-) -> list[list[FileOfExport]]:
-    """Pack all files to tasks; `tables` are those wanted: facts are read for some of them only."""
-    found = [*_files(evidence, verify_all, frozenset(tables))]
-    return [*grouped(found, lambda one: one.bytes, at_once)] or [[]]
-
-
-def _files(evidence: JoinedEvidence, verify_all: bool, tables: frozenset[str]) -> Iterator[FileOfExport]:
+def files_of_export(evidence: JoinedEvidence, verify_all: bool) -> Iterator[FileOfExport]:
+    """Yield all files of an export."""
     of_item: dict[str, list[Piece]] = {}
     heads: list[Piece] = [head_of_facts(evidence, verify_all)]
     for piece in pieces(evidence.captures, verify_all, whole=True):

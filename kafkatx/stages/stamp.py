@@ -11,6 +11,7 @@ import pyarrow as pa
 from kafkatx.stages.canonical import with_canonical
 from kafkatx.tables.columns import STRING, TIME, Table, microseconds
 from kafkatx.tables.exported import RUN_ID, exported_columns, exported_schema
+from kafkatx.tables.facts import FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +30,25 @@ class Stamp:
         """Return the name of the file with this number of a table: other runs have other names."""
         return f"part-{self.run_id}-{number:05}.parquet" if self.run_id else f"part-{number:05}.parquet"
 
+    def of_facts(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Return facts, RecordBatches of their schema, as tables of the schema that this run writes."""
+        schema = self.schema(FACTS)
+        return (pa.Table.from_arrays(batch.columns, schema=schema) for batch in batches)
+
     def stamped(self, blocks: Iterable[Any], table: Table) -> Iterator[Any]:
         """Add the columns of exported rows to blocks that come in the table's order."""
-        schema = self.schema(table)
         if RUN_ID not in {column.name for column in exported_columns(table)}:
+            schema = self.schema(table)
             yield from (pa.Table.from_arrays(block.columns, schema=schema) for block in blocks)
             return
-        run, time = pa.scalar(self.run_id, STRING), pa.scalar(microseconds(self.exported_at), TIME)
         for block, canonical in with_canonical(blocks, table):
-            added = [pa.repeat(run, block.num_rows), pa.repeat(time, block.num_rows), canonical]
-            yield pa.Table.from_arrays([*block.columns, *added], schema=schema)
+            yield self.added(block, table, canonical)
+
+    def added(self, block: Any, table: Table, canonical: Any) -> Any:
+        """Return rows with the columns of exported ones, of which each says in `canonical` whether it counts."""
+        run, time = pa.scalar(self.run_id, STRING), pa.scalar(microseconds(self.exported_at), TIME)
+        more = [pa.repeat(run, block.num_rows), pa.repeat(time, block.num_rows), canonical]
+        return pa.Table.from_arrays([*block.columns, *more], schema=self.schema(table))
 
 
 UNSTAMPED = Stamp()

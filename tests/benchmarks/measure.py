@@ -112,7 +112,11 @@ def _wait(pid: int) -> tuple[int, int, struct_rusage]:
 def family(pid: int) -> Iterator[int]:
     """The process and its living descendants; only itself where /proc does not tell."""
     yield pid
-    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+    try:
+        threads = [*Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:  # the process ended meanwhile
+        return
+    for file in threads:
         try:
             children = file.read_text().split()
         except OSError:  # the thread ended meanwhile

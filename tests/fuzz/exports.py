@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from kafkatx import __version__
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
-from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.stages.export_manifest import MANIFEST
 from kafkatx.stages.fact_batches import FACTS
+from kafkatx.stages.parquet_parts import DEFAULT_SIZES
 from kafkatx.terms.errors import KafkatxError
 from tests.evidence import broker_folders
 from tests.exports import attest, exported

@@ -7,8 +7,8 @@ import pytest
 
 from kafkatx.findings.finding import Finding
 from kafkatx.local.diagnosis import diagnose
-from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.rules.committed_but_unreadable import lists_them
+from kafkatx.stages.parquet_parts import DEFAULT_SIZES
 from kafkatx.terms.times import clock, iso
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.exports import exported

@@ -3,9 +3,9 @@
 import pytest
 
 from kafkatx.local.diagnosis import diagnose as diagnose_here
-from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.spark.diagnosis import diagnose
 from kafkatx.stages.facts import FactKind, FactsError
+from kafkatx.stages.parquet_parts import DEFAULT_SIZES
 from kafkatx.terms.errors import UsageError
 from tests.cases.cutting import image
 from tests.days import Days

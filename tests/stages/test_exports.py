@@ -15,7 +15,6 @@ from kafkatx.evidence.log_reading import FileFacts
 from kafkatx.evidence.stretches import NO_END, SplitSummary
 from kafkatx.kernels.rows import EVENT
 from kafkatx.local.diagnosis import diagnose
-from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.stages.codec import encode
 from kafkatx.stages.export_manifest import FORMAT, MANIFEST, SUCCESS
@@ -24,6 +23,7 @@ from kafkatx.stages.fact_batches import LARGEST_PIECE
 from kafkatx.stages.fact_types import FactsHead, declarations
 from kafkatx.stages.facts import LAYOUT, FactKind
 from kafkatx.stages.models import open_evidence
+from kafkatx.stages.parquet_parts import DEFAULT_SIZES
 from kafkatx.terms.errors import KafkatxError, UsageError
 from kafkatx.text.events import LogFacts
 from tests.evidence import fixtures

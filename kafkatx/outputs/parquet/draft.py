@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from kafkatx.outputs.parquet.disk import sync_folder, write_whole, writing
 from kafkatx.outputs.parquet.exchange import aside, exchange
 from kafkatx.outputs.parquet.target import TargetState, look_at
+from kafkatx.stages.disk import sync_folder, write_whole, writing
 from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, Manifest, Run, TableFile, read_manifest
 from kafkatx.terms.errors import OutputError, UsageError
 

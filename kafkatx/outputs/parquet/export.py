@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 from kafkatx.outputs.parquet.draft import ExportDraft, drafted, finish_last, forget_empty, recover
 from kafkatx.outputs.parquet.ordering import RowOrder
-from kafkatx.outputs.parquet.parts import DEFAULT_SIZES, Sizes, write_parts
 from kafkatx.outputs.parquet.runs import SortRoom
 from kafkatx.outputs.parquet.sorting import DEFAULT_ROOM, in_order
 from kafkatx.outputs.parquet.target import TargetState, look_at
 from kafkatx.stages.export_manifest import Manifest, Recipe, Run, read_manifest
+from kafkatx.stages.parquet_parts import DEFAULT_SIZES, Sizes, write_parts
 from kafkatx.stages.stamp import Stamp
 from kafkatx.tables.columns import Table
 from kafkatx.terms.errors import OutputError

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafkatx.outputs.parquet.disk import writing
 from kafkatx.outputs.parquet.ordering import Key, RowOrder, pieces
+from kafkatx.stages.disk import writing
 
 
 @dataclass(frozen=True, slots=True)

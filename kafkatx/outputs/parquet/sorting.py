@@ -13,9 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafkatx.outputs.parquet.disk import writing
 from kafkatx.outputs.parquet.ordering import Key, Keys, RowOrder, pieces
 from kafkatx.outputs.parquet.runs import SortedRun, SortedRuns, SortRoom
+from kafkatx.stages.disk import writing
 
 DEFAULT_ROOM = SortRoom()
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from pathlib import Path
 
-from kafkatx.outputs.parquet.disk import writing
+from kafkatx.stages.disk import writing
 from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, Manifest, read_manifest
 from kafkatx.terms.errors import UsageError
 

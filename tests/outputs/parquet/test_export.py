@@ -10,9 +10,9 @@ import pytest
 
 from kafkatx.outputs.parquet import exchange as exchanging
 from kafkatx.outputs.parquet.export import export
-from kafkatx.outputs.parquet.parts import Sizes
 from kafkatx.outputs.parquet.runs import SortRoom
 from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, read_manifest
+from kafkatx.stages.parquet_parts import Sizes
 from kafkatx.terms.errors import OutputError, UsageError
 from tests.outputs.parquet.small import COUNTS, LETTERS, content, counts, letters, recipe
 

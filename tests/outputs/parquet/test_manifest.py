@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from kafkatx.outputs.parquet.parts import TableFile
 from kafkatx.stages.export_manifest import MANIFEST, Manifest, Run, read_manifest
+from kafkatx.stages.parquet_parts import TableFile
 from kafkatx.terms.errors import UsageError
 from tests.outputs.parquet.small import COUNTS, LETTERS, recipe
 

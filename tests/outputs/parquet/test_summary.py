@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from kafkatx.outputs.parquet.export import Exported
-from kafkatx.outputs.parquet.parts import TableFile
 from kafkatx.outputs.parquet.summary import examples, print_summary, size_in_words, to_json
 from kafkatx.stages.export_manifest import Manifest, Run
+from kafkatx.stages.parquet_parts import TableFile
 from tests.outputs.parquet.small import COUNTS, LETTERS, recipe
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kafkatx.outputs.parquet.parts import Sizes, row_groups, write_parts
+from kafkatx.stages.parquet_parts import Sizes, row_groups, write_parts
 from kafkatx.tables.catalogue import TABLES
 from kafkatx.tables.logs import BATCHES
 from kafkatx.terms.errors import OutputError

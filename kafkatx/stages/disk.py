@@ -1,4 +1,4 @@
-"""What is written stays written: errors of a disk as errors of ours, bytes and names that survive a power cut."""
+"""What is written stays written: errors of a disk or a store as errors of ours, bytes and names that survive a cut."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from kafkatx.sources import places, stores
 from kafkatx.terms.errors import OutputError
 
 
 @contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path | str) -> Iterator[None]:
     """Turn what a disk refuses into OutputError; only around what writes, never around what reads evidence."""
     try:
         yield
@@ -26,11 +27,13 @@ def writing(path: Path) -> Iterator[None]:
 class HashedFile:
     """A new file that is only written to its end; its size and SHA-256 are known when it is closed, and it is on disk.
 
-    It has what Arrow asks of a Python file. Errors are OSError: see `writing`.
+    It may be an object of a store as well, by its URL. It has what Arrow asks of a Python file. Errors are OSError: see
+    `writing`.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._file: Any = path.open("xb")
+    def __init__(self, path: Path | str) -> None:
+        self._is_object = places.is_url(str(path))
+        self._file: Any = _object(str(path)) if self._is_object else _new(Path(path))
         self._digest = hashlib.sha256()
         self.size = 0
 
@@ -65,7 +68,8 @@ class HashedFile:
         if not self.closed:
             try:
                 self._file.flush()
-                os.fsync(self._file.fileno())
+                if not self._is_object:
+                    os.fsync(self._file.fileno())
             finally:
                 self._file.close()
 
@@ -80,6 +84,15 @@ class HashedFile:
         else:
             with contextlib.suppress(OSError):
                 self._file.close()
+
+
+def _new(path: Path) -> Any:
+    return path.open("xb")
+
+
+def _object(url: str) -> Any:
+    system, path = stores.opened(url)
+    return system.open_output_stream(path)
 
 
 def sync_folder(folder: Path) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kafkatx.outputs.parquet.disk import HashedFile, sync_folder, writing
+from kafkatx.sources import places
+from kafkatx.stages.disk import HashedFile, sync_folder, writing
 from kafkatx.stages.export_manifest import TableFile
 from kafkatx.stages.stamp import UNSTAMPED, Stamp
 from kafkatx.tables.columns import Table
@@ -48,9 +49,9 @@ def write_parts(
     """
     parts: list[TableFile] = []
     schema = stamp.schema(table)
-    current: _OpenPart | None = None
+    current: OpenPart | None = None
     for group in row_groups(blocks, sizes):
-        current = current or _OpenPart(folder / stamp.file_name(len(parts)), table, schema)
+        current = current or OpenPart(folder / stamp.file_name(len(parts)), table, schema)
         current.write(group)
         written(group.num_rows)
         del group  # before the next one is put together
@@ -58,7 +59,7 @@ def write_parts(
             parts.append(current.close())
             current = None
     if current or not parts:
-        parts.append((current or _OpenPart(folder / stamp.file_name(0), table, schema)).close())
+        parts.append((current or OpenPart(folder / stamp.file_name(0), table, schema)).close())
     with writing(folder):
         sync_folder(folder)
     return parts
@@ -66,44 +67,55 @@ def write_parts(
 
 def row_groups(blocks: Iterable[Any], sizes: Sizes) -> Iterator[Any]:
     """Put blocks together to row groups, each of one piece, so that its pages don't show how it came about."""
-    held: list[Any] = []
-    rows = size = 0
+    filling = RowGroup(sizes)
     for block in blocks:
+        yield from filling.add(block)
+    yield from filling.rest()
+
+
+class RowGroup:
+    """A row group that blocks are put into until it is full; `size` are the bytes that it holds now."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self._sizes = sizes
+        self._held: list[Any] = []
+        self._rows = self.size = 0
+
+    def add(self, block: Any) -> Iterator[Any]:
+        """Take a block; yields the row groups that are full."""
         rest = block
         while rest.num_rows:
-            taken = rest.slice(0, sizes.group_rows - rows)
+            taken = rest.slice(0, self._sizes.group_rows - self._rows)
             rest = rest.slice(taken.num_rows)
-            held.append(taken)
-            rows, size = rows + taken.num_rows, size + taken.nbytes
-            if rows == sizes.group_rows or size >= sizes.group_bytes:
-                yield _whole(held)
-                rows = size = 0
-    if held:
-        yield _whole(held)
+            self._held.append(taken)
+            self._rows, self.size = self._rows + taken.num_rows, self.size + taken.nbytes
+            if self._rows == self._sizes.group_rows or self.size >= self._sizes.group_bytes:
+                yield from self.rest()
+
+    def rest(self) -> Iterator[Any]:
+        """Yield what there is, as one table of one piece; nothing is held then."""
+        if self._held:
+            whole = pa.concat_tables(self._held)
+            self._held.clear()
+            self._rows = self.size = 0
+            yield whole.combine_chunks()
 
 
-def _whole(held: list[Any]) -> Any:
-    """One table of what is held, which is let go."""
-    whole = pa.concat_tables(held)
-    held.clear()
-    return whole.combine_chunks()
+class OpenPart:
+    """A file that is being written, which may be an object of a store. Methods raise OutputError.
 
+    Only where `is_sorted` does the file say that its rows are in the table's order.
+    """
 
-class _OpenPart:
-    """A file that is being written."""
-
-    def __init__(self, path: Path, table: Table, schema: Any) -> None:
+    def __init__(self, path: Path | str, table: Table, schema: Any, *, is_sorted: bool = True) -> None:
         self._path = path
         self._rows = 0
         order = [(name, "ascending") for name in table.order.columns]
+        sorting = pq.SortingColumn.from_ordering(schema, order, null_placement="at_end") if is_sorted else None
         with writing(self._path):
             self._file = HashedFile(self._path)
             self._writer = pq.ParquetWriter(
-                self._file,
-                schema,
-                compression="zstd",
-                write_page_index=True,
-                sorting_columns=pq.SortingColumn.from_ordering(schema, order, null_placement="at_end"),
+                self._file, schema, compression="zstd", write_page_index=True, sorting_columns=sorting
             )
 
     @property
@@ -122,4 +134,4 @@ class _OpenPart:
         with writing(self._path):
             self._writer.close()
             self._file.close()
-        return TableFile(self._path.name, self._rows, self._file.size, self._file.sha256)
+        return TableFile(places.name(str(self._path)), self._rows, self._file.size, self._file.sha256)

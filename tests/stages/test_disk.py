@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.outputs.parquet.disk import HashedFile, sync_folder, write_whole, writing
+from kafkatx.stages.disk import HashedFile, sync_folder, write_whole, writing
 from kafkatx.terms.errors import OutputError, UsageError
 
 
