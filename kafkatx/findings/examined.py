@@ -23,7 +23,7 @@ def examined(model: CaptureModel) -> Examined:
     """Count what rules could look at in a capture."""
     times = np.array([*_ends(_times_of_brokers(model))] or [*_ends(_times_of_data(model))], np.int64)
     return Examined(
-        transactions=len(model.transactions) + _of_data_alone(model),
+        transactions=len(model.transactions) + model.counted.transactions + _of_data_alone(model),
         transactional_ids=len(model.labels.transactional_ids)
         + sum(model.id_code(name) < 0 for name in _named(model, "transactional_id")),
         producers=len(_producers(model)),
