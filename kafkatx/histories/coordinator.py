@@ -22,8 +22,8 @@ class CoordinatorHistory:
 
     `first_offset`, `next_offset`: the offsets the rows span; `last_gap`: offset at which the last hole ended (-1:
     none);
-    `last_timestamp`: time of the newest row; `rows`: rows read; `leader_epoch`: the highest. `counted`, `listed` (dtypes
-    COUNTED, LISTED): what is told of transactions that are counted instead of held, none as the fold yields it.
+    `last_timestamp`: time of the newest row; `rows`: rows read; `leader_epoch`: the highest. `counted`, `listed`
+    (dtypes COUNTED, LISTED): what is told of transactions that are counted instead of held; the fold counts none.
     """
 
     state_partition: int

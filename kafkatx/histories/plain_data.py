@@ -1,4 +1,4 @@
-"""What a partition of data says of the transactions that list it: which of them are to be held, whatever their rows say.
+"""What a partition of data says of the transactions that list it: which are to be held, whatever their rows say.
 
 A transaction is plain where nothing that a rule asks of the model could be answered otherwise without it; those are
 counted (histories/plain_rows.py). Here its data decide: they are plain where its own COMMIT ended them as its row says.

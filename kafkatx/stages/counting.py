@@ -83,7 +83,7 @@ class CountingOfCapture:
                 noted[state][rows] += 1  # each row is named once by a partition
 
     def take_states(self, story: PartitionStory) -> None:
-        """Take a partition of `__transaction_state`; once there are too many transactions, leave the held ones in it."""
+        """Take a partition of `__transaction_state`; once there are many transactions, leave the held ones in all."""
         self._histories.append(story)
         if not self.is_possible or self.held_up_to is None or self._count() <= self.held_up_to:
             return
