@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.generate ordinary DIR --size-mib 1024 --transactions 256
     python -m tests.benchmarks.generate tiny DIR --transactions 2000000 [--no-state-log]
-    python -m tests.benchmarks.generate spread DIR --transactions 1000000 [--aborted-every 64]
+    python -m tests.benchmarks.generate spread DIR --transactions 1000000
     python -m tests.benchmarks.generate skewed DIR [--share 50]
     python -m tests.benchmarks.generate giant-state DIR [--share 50]
 
@@ -17,6 +17,7 @@ giant-state  two million transactions whose six million rows lie in one partitio
 """
 
 import argparse
+from dataclasses import replace
 from itertools import count as count_from
 from itertools import islice
 from pathlib import Path
@@ -81,24 +82,20 @@ def tiny(
     return directory
 
 
-def spread(
-    directory: Path, transactions: int = 1_000_000, coordinators: int = 50, aborted_every: int = ABORTED_EVERY
-) -> Path:
+def spread(directory: Path, transactions: int = 1_000_000, coordinators: int = 50) -> Path:
     """Write `transactions` of two records in each of two partitions, spread over partitions of `__transaction_state`.
 
     TINY_PRODUCERS ids have each of the `coordinators` as theirs, by their names, and write to two partitions of their
-    own: so a partition is about as large as in a cluster, whatever the number of all transactions.
+    own: so a partition is about as large as in a cluster, whatever the number of all transactions. Only the ids of the
+    first coordinator abort.
     """
     count = -(-transactions // (coordinators * TINY_PRODUCERS))
-    partitions = [p for number in range(coordinators) for p in _spread_part(directory, number, count, coordinators,
-                                                                             aborted_every)]  # fmt: skip
-    finish(directory, partitions, SEED)
+    parts = [_spread_part(directory, number, count, coordinators) for number in range(coordinators)]
+    finish(directory, [partition for part in parts for partition in part], SEED)
     return directory
 
 
-def _spread_part(
-    directory: Path, number: int, count: int, coordinators: int, aborted_every: int
-) -> tuple[Partition, ...]:
+def _spread_part(directory: Path, number: int, count: int, coordinators: int) -> tuple[Partition, ...]:
     """Write one partition of `__transaction_state` and the two of data that its ids write to."""
     first = state_log.FIRST_PRODUCER_ID + number * TINY_PRODUCERS
     ids = state_log.Ids(_names_of(number, coordinators), first, (2 * number, 2 * number + 1))
@@ -107,7 +104,9 @@ def _spread_part(
     data = [Partition(directory, f"orders-{place}", SEGMENT_BYTES) for place in ids.partitions]
     left = [data_log.no_state(TINY_PRODUCERS, first) for _ in data]
     for begin in range(0, count, ROUNDS_AT_ONCE):
-        rounds = _tiny_rounds(begin, min(ROUNDS_AT_ONCE, count - begin), TINY_PRODUCERS, aborted_every)
+        rounds = _tiny_rounds(begin, min(ROUNDS_AT_ONCE, count - begin), TINY_PRODUCERS)
+        if number:
+            rounds = replace(rounds, is_aborted=np.zeros_like(rounds.is_aborted))
         for partition, producers in zip(data, left, strict=True):
             data_log.append_pairs(partition, producers, rounds)
         state_log.append_rounds(states, rounds, ids)
@@ -145,7 +144,7 @@ def _ordinary_round(group: int, batches: int) -> Rounds:
     )
 
 
-def _tiny_rounds(first: int, count: int, ids: int, aborted_every: int = ABORTED_EVERY) -> Rounds:
+def _tiny_rounds(first: int, count: int, ids: int) -> Rounds:
     """One step every 8 ms: the oldest open transaction ends (for `window` steps nothing does yet), the next begins."""
     number = np.arange(count)[:, None]
     place = np.arange(ids)[None, :]
@@ -156,7 +155,7 @@ def _tiny_rounds(first: int, count: int, ids: int, aborted_every: int = ABORTED_
         first=first,
         window=TINY_WINDOW,
         producer=np.random.default_rng([SEED, first]).permuted(producers, axis=1),
-        is_aborted=np.broadcast_to(place % aborted_every == aborted_every - 1, (count, ids)),
+        is_aborted=np.broadcast_to(place % ABORTED_EVERY == ABORTED_EVERY - 1, (count, ids)),
         ongoing_at=began + 4,
         prepare_at=began + STEP_MS * TINY_WINDOW,
     )
@@ -171,12 +170,11 @@ def main() -> None:
     parser.add_argument("--transactions", type=int)
     parser.add_argument("--no-state-log", action="store_true")
     parser.add_argument("--share", type=int, default=1)
-    parser.add_argument("--aborted-every", type=int, default=ABORTED_EVERY)
     given = parser.parse_args()
     if given.kind == "ordinary":
         ordinary(given.directory, given.size_mib << 20, given.transactions or 256)
     elif given.kind == "spread":
-        spread(given.directory, given.transactions or 1_000_000, aborted_every=given.aborted_every)
+        spread(given.directory, given.transactions or 1_000_000)
     elif given.kind == "skewed":
         skewed.write(given.directory, skewed_transactions.whole(given.share))
     elif given.kind == "giant-state":
