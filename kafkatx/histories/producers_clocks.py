@@ -62,14 +62,14 @@ def _typical(producers: Array, behind: Array, counted: Array) -> dict[int, int]:
     zeros: dict[int, int] = {}
     for producer, count in zip(counted["producer_id"].tolist(), counted["with_data"].tolist(), strict=True):
         zeros[producer] = zeros.get(producer, 0) + count
-    known = {ANY: _median(behind, sum(zeros.values()))}
+    known = {ANY: median_with_zeros(behind, sum(zeros.values()))}
     for producer in held.keys() | zeros.keys():
-        known[producer] = _median(held.get(producer, behind[:0]), zeros.get(producer, 0))
+        known[producer] = median_with_zeros(held.get(producer, behind[:0]), zeros.get(producer, 0))
     return {producer: value if abs(value) > LEAST_MS else 0 for producer, value in known.items()}
 
 
-def _median(values: Array, zeros: int) -> int:
-    """The median of values and so many zeros; there is one at least."""
+def median_with_zeros(values: Array, zeros: int) -> int:
+    """Return the median of values and so many zeros more; there is one of them at least."""
     ordered, count = np.sort(values), len(values) + zeros
     below = int(np.searchsorted(ordered, 0))
 

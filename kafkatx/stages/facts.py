@@ -31,8 +31,8 @@ class FactKind(IntEnum):
     PLAN: what is known before reading: a Head, a Capture, or a PartitionPlan. SNAPSHOT: the entries of a .snapshot,
     or of another small file beside the log.
     TOLD: what a stretch, or a text, told beside its rows. BLOCK: rows. LOG: a log or a file of settings.
-    STORY: what a partition, or a capture, comes to; SPANS the same of a partition of data. INTERVALS: what that is joined
-    to, JOINED: what comes of it (stages/joined_partitions.py); SAID: what it says before all partitions come
+    STORY: what a partition, or a capture, comes to; SPANS the same of a partition of data. INTERVALS: what that is
+    joined to, JOINED: what comes of it (stages/joined_partitions.py); SAID: what it says before all partitions come
     (stages/counting.py).
     PLACED, HIDDEN: what is read of files in the end (stages/placed.py).
     MISSING: a file that a machine of the engine could not open, told beside all captures.

@@ -45,7 +45,7 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """Who writes: transactional.ids of one length, their first producer id, and the partitions of `orders` they list."""
+    """Who writes: transactional.ids of one length, their first producer id, and the partitions of orders they list."""
 
     names: tuple[str, ...]
     first: int = FIRST_PRODUCER_ID
