@@ -11,6 +11,7 @@ Grain: one capture; `said` is of one partition of data.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -76,11 +77,10 @@ class CountingOfCapture:
         """Note what a partition of data says."""
         self._at_hand.add(key)
         self._producers.append(told.producers)
-        for noted, by_state in ((self._asked, told.held), (self._late, told.late)):
-            for state, rows in by_state.items():
-                last = int(rows.max(initial=-1)) + 1
-                noted[state] = with_length(noted.get(state, np.zeros(0, np.uint16)), last)
-                noted[state][rows] += 1  # each row is named once by a partition
+        for state, rows in told.held.items():
+            _long_enough(self._asked, state, rows, np.bool_)[rows] = True
+        for state, rows in told.late.items():
+            _long_enough(self._late, state, rows, np.uint16)[rows] += 1  # each row is named once by a partition
 
     def take_states(self, story: PartitionStory) -> None:
         """Take a partition of `__transaction_state`; once there are many transactions, leave the held ones in all."""
@@ -103,7 +103,7 @@ class CountingOfCapture:
         at_hand = np.array([key in self._at_hand for key in story.names.topic_partitions], bool)
         many = np.array([at_hand[list(members)].sum() for members in lists] + [0], np.int64)[t["partitions_code"]]
         asked, late = (_of_length(noted.get(history.state_partition), len(t)) for noted in (self._asked, self._late))
-        is_asked = (asked > 0) | ((many > 0) & (late >= many))
+        is_asked = asked.astype(bool) | ((many > 0) & (late >= many))
         held = held_rows(t, AskedFor(is_asked, np.unique(np.concatenate([*self._producers, np.zeros(0, np.int64)]))))
         counted = t[~held]
         history.counted = counted_rows(counted, many[~held] > 0)
@@ -148,8 +148,15 @@ class CountingOfCapture:
         return is_held, found[is_held]
 
 
+def _long_enough(noted: dict[int, Array], state: int, rows: Array, kind: Any) -> Array:
+    """What is noted of the rows of a state partition, with room for some rows more."""
+    last = int(rows.max(initial=-1)) + 1
+    noted[state] = with_length(noted.get(state, np.zeros(0, kind)), last)
+    return noted[state]
+
+
 def _of_length(noted: Array | None, length: int) -> Array:
     """What was noted of rows, for so many of them."""
     if noted is None:
-        return np.zeros(length, np.uint16)
+        return np.zeros(length, np.uint16)  # nothing
     return with_length(noted, length)[:length]

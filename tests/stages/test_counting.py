@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.looking import LooksHere
 from kafkatx.findings.diagnosis import Selection
 from kafkatx.histories.counted import Counted
 from kafkatx.histories.extremes import extremes
@@ -22,6 +24,8 @@ from kafkatx.stages.folding import RereadPolicy, folded
 from kafkatx.stages.joined_partitions import joined_partitions
 from kafkatx.stages.judging import diagnosed, united
 from kafkatx.stages.models import JudgedCapture, Telling, models, open_evidence
+from kafkatx.stages.passes import Marks, named_in, suspected
+from kafkatx.stages.suspects import Suspect
 from kafkatx.stages.tasks import tasks
 from tests.benchmarks import generate, skewed
 from tests.benchmarks.skewed_transactions import giant_state
@@ -29,6 +33,7 @@ from tests.evidence import all_cases, broker_folders
 from tests.simulated.copies import choose, taken
 from tests.simulated.faults import inject
 from tests.simulated.scenarios import prepared
+from tests.two_passes import named_here
 
 ON_DISK = [case for case in all_cases() if broker_folders(case)]
 STEP = 8
@@ -43,9 +48,9 @@ def in_order(facts: Iterable[CaptureFact], order: tuple[str, ...]) -> list[Captu
     return sorted(facts, key=lambda fact: tuple(int(getattr(fact, name)) for name in names))
 
 
-def stories(paths: Iterable[Path], held_up_to: int | None) -> Iterable[JudgedCapture]:
+def stories_of(captures: list[Capture], held_up_to: int | None) -> Iterable[JudgedCapture]:
     """The models of captures, by the stages of Spark in this process."""
-    found = tasks(open_evidence(paths).captures, is_light=False)
+    found = tasks(captures, is_light=False)
     facts = in_order((fact for task in found for fact in facts_of_task(task)), ORDER)
     facts = in_order(folded(facts, RereadPolicy()), ORDER)
     facts = in_order(joined_partitions(facts), ORDER_OF_CAPTURES)
@@ -56,7 +61,7 @@ def told(paths: list[Path], held_up_to: int | None = 0) -> tuple[dict[str, Any],
     """The document, and how many transactions were counted and held."""
     counted = held = 0
     parts = []
-    for story in stories(paths, held_up_to):
+    for story in stories_of(open_evidence(paths).captures, held_up_to):
         counted += story.model.counted.transactions
         held += len(story.model.transactions)
         parts.append(diagnosed(story, Selection()))
@@ -101,6 +106,32 @@ def test_nearly_all_of_a_large_cluster_are_counted(tmp_path: Path) -> None:
 def test_what_is_planted_among_many_is_found(tmp_path: Path) -> None:
     counted, held = assert_alike([skewed.write(tmp_path / "skewed", giant_state(400))])
     assert counted > held
+
+
+def test_a_first_pass_names_what_it_would_of_all(tmp_path: Path) -> None:
+    generated = generate.spread(tmp_path / "spread", 2 * 64 * 8, coordinators=2)
+    for paths in ([generated], *(broker_folders(case) for case in ON_DISK[::STEP])):
+        counted, named = 0, 0
+
+        def name(captures: list[Capture], marks: list[Marks]) -> list[set[Suspect]]:
+            nonlocal counted, named
+            found = named_here(captures, marks)
+            for told, of_capture, wanted in zip(stories_of(captures, 0), marks, found, strict=True):
+                counted, named = counted + told.model.counted.transactions, named + len(wanted)
+                at_hand = named_in(told, of_capture)
+                assert [one for one in wanted if not any(covers(other, one) for other in at_hand)] == []
+            return found
+
+        suspected(open_evidence(paths).captures, name, LooksHere(), 0)
+        assert paths != [generated] or (counted and named)
+
+
+def covers(one: Suspect, other: Suspect) -> bool:
+    """Whether who reads what is suspect by one reads what is by another."""
+    same = one.key == other.key and one.is_serious >= other.is_serious
+    if other.first_offset is not None:
+        return same and (one.first_offset, one.last_offset) == (other.first_offset, other.last_offset)
+    return same and one.first_offset is None and one.since <= other.since and one.until >= other.until
 
 
 def test_few_transactions_are_all_held(tmp_path: Path) -> None:
