@@ -26,6 +26,7 @@ from kafkatx.histories.transaction_partitions import Status, TransactionPartitio
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import (
     COUNTED,
+    COUNTED_ALONE,
     HIDING_ENTRY,
     INITIALISATION,
     LATEST,
@@ -77,7 +78,10 @@ def build(
         latest, spans, parts, of_rows(ended, nobody(len(transactions))), log_extents, state_log_extents,
         _index(transactions, partitions), sequence_breaks=_stacked(partitions, "breaks", SEQUENCE_BREAK),
         hiding_entries=_stacked(partitions, "hiding", HIDING_ENTRY),
-        counted=Counted(_stacked(coordinators, "counted", COUNTED), _stacked(coordinators, "listed", LISTED)),
+        counted=Counted(
+            _stacked(coordinators, "counted", COUNTED), _stacked(coordinators, "listed", LISTED),
+            _stacked(partitions, "alone", COUNTED_ALONE),
+        ),
     )  # fmt: skip
     return with_logs(model, logs or LogFacts(), log_zone_ms)
 

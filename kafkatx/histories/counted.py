@@ -10,15 +10,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.rows import COUNTED, LISTED
+from kafkatx.kernels.rows import COUNTED, COUNTED_ALONE, LISTED
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """`rows` (dtype COUNTED): how many, by id and producer id; `listed` (dtype LISTED): partitions that they list."""
+    """`rows` (dtype COUNTED): how many, by id and producer id; `listed` (dtype LISTED): partitions that they list.
+
+    `alone` (dtype COUNTED_ALONE) are spans that no row owns, by producer id and partition.
+    """
 
     rows: Array = field(default_factory=lambda: np.zeros(0, COUNTED))
     listed: Array = field(default_factory=lambda: np.zeros(0, LISTED))
+    alone: Array = field(default_factory=lambda: np.zeros(0, COUNTED_ALONE))
 
     @property
     def transactions(self) -> int:

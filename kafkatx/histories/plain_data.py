@@ -11,6 +11,8 @@ Of the plain ones these are held all the same, since somebody asks for them:
   the last transaction that came by each coordinator: whether a log goes on is asked of it;
   all that was ended behind the first open data: readers wait for it, and it is told one by one.
 
+Data that no row owns, since the cleaner took the rows, are plain where a COMMIT ended them; of them the same is held.
+
 Grain: one data partition of a capture.
 """
 
@@ -35,11 +37,13 @@ class OfData:
 
     `held` are to be held; the data of those that are `late` came so long after their start that these alone would speak
     of two clocks; of `producers` all transactions are to be held, since data of theirs that no row owns were aborted.
+    `alone` are numbers of spans that no row owns and that may be counted.
     """
 
     held: Array
     late: Array
     producers: Array
+    alone: Array
 
 
 def said_of_data(
@@ -53,11 +57,12 @@ def said_of_data(
     rows, owner = parts.rows, parts.owner
     aborted = (owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT)
     producers = np.unique(np.append(spans["producer_id"][aborted], hiding["producer_id"]))
-    if not len(rows) or not is_trusted:
-        return OfData(np.unique(rows["transaction"]), rows["transaction"][:0], producers)
+    if not is_trusted:
+        return OfData(np.unique(rows["transaction"]), rows["transaction"][:0], producers, np.zeros(0, np.int32))
     is_plain = _is_plain(transactions, rows, spans)
     plain = rows[is_plain]
-    asked = _asked_for(spans)
+    asked = _asked_for(spans, owner)
+    alone = np.flatnonzero(_is_plain_alone(spans, owner) & ~asked).astype(np.int32)
     held = (
         rows["transaction"][~is_plain],
         owner[asked & (owner >= 0)],
@@ -65,7 +70,17 @@ def said_of_data(
     )
     sent = spans["first_timestamp"][plain["span"]]
     late = plain["transaction"][sent > transactions["started_at"][plain["transaction"]] + LEAST_MS]
-    return OfData(np.unique(np.concatenate(held)), np.unique(late), producers)
+    return OfData(np.unique(np.concatenate(held)), np.unique(late), producers, alone)
+
+
+def _is_plain_alone(spans: Array, owner: Array) -> Any:
+    """Whether a COMMIT ended data that no row owns, and nothing about them is told."""
+    found = (owner == -1) & (spans["flags"] == 0) & (spans["marker_kind"] == COMMIT) & (spans["first_offset"] >= 0)
+    for name in ("marker_timestamp", "first_timestamp", "last_timestamp", "coordinator_epoch"):
+        found &= spans[name] >= 0
+    step = spans["marker_epoch"] - spans["producer_epoch"]
+    found &= (spans["producer_epoch"] >= 0) & ((step == 0) | (step == 1))
+    return found
 
 
 def _is_plain(transactions: Array, rows: Array, spans: Array) -> Any:
@@ -89,7 +104,7 @@ def _is_plain(transactions: Array, rows: Array, spans: Array) -> Any:
     return found
 
 
-def _asked_for(spans: Array) -> Any:
+def _asked_for(spans: Array, owner: Array) -> Any:
     """Which spans somebody asks for, whose ever they are."""
     found = np.zeros(len(spans), bool)
     is_open = spans["flags"] & OPEN != 0
@@ -106,10 +121,14 @@ def _asked_for(spans: Array) -> Any:
         turns |= spans[name][before] != spans[name][after]
     for name in ("producer_epoch", "marker_epoch", "marker_timestamp", "last_timestamp"):
         turns |= spans[name][before] > spans[name][after]
-    step = spans["marker_epoch"] - spans["producer_epoch"]
-    turns = (turns | (step[before] != step[after])) & same
+    step, is_alone = spans["marker_epoch"] - spans["producer_epoch"], owner < 0
+    turns |= (step[before] != step[after]) | (is_alone[before] != is_alone[after])
+    turns &= same
     found[before[turns | ~same]] = found[after[turns]] = True
     found[order[-1]] = True
+    timed = closed[spans["marker_timestamp"][closed] >= 0]
+    found[timed[extremes(spans["marker_timestamp"][timed], spans["leader_epoch"][timed])]] = True
+    found[closed[extremes(spans["marker_offset"][closed], spans["leader_epoch"][closed])]] = True
     return found
 
 
@@ -121,7 +140,6 @@ def _beside_others(transactions: Array, plain: Array, spans: Array) -> Array:
     return np.concatenate(
         (
             extremes(at, led_by, coordinator, told["decision_leader_epoch"]),
-            extremes(spans["marker_timestamp"][markers], led_by),
             extremes(beside(transactions, plain, spans)),
             *(extremes(told[name], coordinator) for name in ("begin_offset", "decision_offset", "started_at")),
         )

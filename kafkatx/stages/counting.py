@@ -20,7 +20,7 @@ from kafkatx.histories.plain_data import said_of_data
 from kafkatx.histories.plain_rows import AskedFor, counted_rows, held_rows, listed_partitions
 from kafkatx.histories.transaction_partitions import TransactionPartitions
 from kafkatx.kernels.growing import Array, with_length
-from kafkatx.kernels.rows import TRANSACTION, TRANSACTION_PARTITION
+from kafkatx.kernels.rows import COUNTED_ALONE, TRANSACTION, TRANSACTION_PARTITION
 from kafkatx.stages.joining import Handed, Joined
 from kafkatx.stages.partitions import PartitionStory
 
@@ -30,25 +30,33 @@ HELD_UP_TO = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a partition of data says: see OfData; transactions are named by state partition and row there."""
+    """What a partition of data says: see OfData; transactions are named by state partition and row there.
+
+    `alone` is how many spans may be counted.
+    """
 
     held: dict[int, Array]
     late: dict[int, Array]
     producers: Array
+    alone: int
 
 
-def said(story: PartitionStory, handed: Handed | None, joined: Joined | None) -> Said:
-    """Say what a partition has to say of the transactions that list it; None: none does."""
+def said(story: PartitionStory, handed: Handed | None, joined: Joined | None) -> tuple[Said, Array]:
+    """Say what a partition has to say of the transactions that list it; None: none does.
+
+    Returns beside it the numbers of spans that no row owns and that may be counted.
+    """
     assert story.spans is not None
     assert story.log_extent is not None
     spans, hiding = story.spans.spans, story.spans.hiding
+    is_trusted = story.log_extent.is_whole and not story.log_extent.is_printed
     if handed is None or joined is None:
         nothing = TransactionPartitions(np.zeros(0, TRANSACTION_PARTITION), np.full(len(spans), -1, np.int32))
-        found = said_of_data(np.zeros(0, TRANSACTION), nothing, spans, hiding, False)
-        return Said({}, {}, found.producers)
-    is_trusted = story.log_extent.is_whole and not story.log_extent.is_printed
+        found = said_of_data(np.zeros(0, TRANSACTION), nothing, spans, hiding, is_trusted)
+        return Said({}, {}, found.producers, len(found.alone)), found.alone
     found = said_of_data(handed.transactions, joined.parts, spans, hiding, is_trusted)
-    return Said(_by_state(joined, found.held), _by_state(joined, found.late), found.producers)
+    of_states = (_by_state(joined, numbers) for numbers in (found.held, found.late))
+    return Said(*of_states, found.producers, len(found.alone)), found.alone
 
 
 def _by_state(joined: Joined, numbers: Array) -> dict[int, Array]:
@@ -69,6 +77,7 @@ class CountingOfCapture:
         self._asked: dict[int, Array] = {}
         self._late: dict[int, Array] = {}
         self._producers: list[Array] = []
+        self._alone = 0
         self._at_hand: set[tuple[str, int]] = set()
         self._histories: list[PartitionStory] = []
         self._rows: dict[int, Array] = {}
@@ -77,6 +86,7 @@ class CountingOfCapture:
         """Note what a partition of data says."""
         self._at_hand.add(key)
         self._producers.append(told.producers)
+        self._alone += told.alone
         for state, rows in told.held.items():
             _long_enough(self._asked, state, rows, np.bool_)[rows] = True
         for state, rows in told.late.items():
@@ -85,15 +95,23 @@ class CountingOfCapture:
     def take_states(self, story: PartitionStory) -> None:
         """Take a partition of `__transaction_state`; once there are many transactions, leave the held ones in all."""
         self._histories.append(story)
-        if not self.is_possible or self.held_up_to is None or self._count() <= self.held_up_to:
+        if not self._is_called_for():
             return
         for one in self._histories:
             if one.history is not None and one.history.state_partition not in self._rows:
                 self._rows[one.history.state_partition] = self._hold(one, one.history)
 
-    def _count(self) -> int:
+    def _is_called_for(self) -> bool:
+        """Whether there are so many that plain ones are to be counted."""
+        if not self.is_possible or self.held_up_to is None:
+            return False
         histories = (one.history for one in self._histories)
-        return sum(len(one.transactions) + int(one.counted["transactions"].sum()) for one in histories if one)
+        rows = sum(len(one.transactions) + int(one.counted["transactions"].sum()) for one in histories if one)
+        return self._alone + rows > self.held_up_to
+
+    def _asked_producers(self) -> Array:
+        """Producer ids of which all is held."""
+        return np.unique(np.concatenate([*self._producers, np.zeros(0, np.int64)]))
 
     def _hold(self, story: PartitionStory, history: CoordinatorHistory) -> Array:
         """Count the plain transactions of a partition; returns the rows of those that are held."""
@@ -104,7 +122,7 @@ class CountingOfCapture:
         many = np.array([at_hand[list(members)].sum() for members in lists] + [0], np.int64)[t["partitions_code"]]
         asked, late = (_of_length(noted.get(history.state_partition), len(t)) for noted in (self._asked, self._late))
         is_asked = asked.astype(bool) | ((many > 0) & (late >= many))
-        held = held_rows(t, AskedFor(is_asked, np.unique(np.concatenate([*self._producers, np.zeros(0, np.int64)]))))
+        held = held_rows(t, AskedFor(is_asked, self._asked_producers()))
         counted = t[~held]
         history.counted = counted_rows(counted, many[~held] > 0)
         history.listed = listed_partitions(counted, lists)
@@ -114,16 +132,25 @@ class CountingOfCapture:
         history.latest["transaction_row"][open_] = np.searchsorted(rows, history.latest["transaction_row"][open_])
         return rows
 
-    def left_of(self, story: PartitionStory, joined: Joined | None) -> Joined | None:
-        """Leave in a partition of data, and in what it was joined to, what belongs to transactions that are held."""
-        if joined is None or not self._rows:
+    def left_of(self, story: PartitionStory, joined: Joined | None, alone: Array) -> Joined | None:
+        """Leave in a partition of data, and in what it was joined to, what belongs to transactions that are held.
+
+        `alone` are numbers of spans that no row owns and that may be counted.
+        """
+        if not self._is_called_for() or story.spans is None:
             return joined
-        assert story.spans is not None
+        spans = story.spans.spans
+        counted = alone[~np.isin(spans["producer_id"][alone], self._asked_producers())]
+        story.spans.alone = _counted_alone(spans[counted])
+        stays = np.ones(len(spans), bool)
+        stays[counted] = False
+        if joined is None:
+            story.spans.spans = spans[stays]
+            return None
         is_held, rows = self._places(joined)
-        parts, spans = joined.parts, story.spans.spans
+        parts = joined.parts
         owner = parts.owner
-        stays = owner < 0
-        stays[~stays] = is_held[owner[~stays]]
+        stays[owner >= 0] = is_held[owner[owner >= 0]]
         kept = parts.rows[is_held]
         for name in ("span", "marker"):
             stays[kept[name][kept[name] >= 0]] = True
@@ -146,6 +173,14 @@ class CountingOfCapture:
             is_held[mine] = now[at] == rows if len(now) else False
             found[mine] = at
         return is_held, found[is_held]
+
+
+def _counted_alone(spans: Array) -> Array:
+    """Count spans of one partition by their producers; the code of the partition is 0 until names are common."""
+    producers, counts = np.unique(spans["producer_id"], return_counts=True)
+    found = np.zeros(len(producers), COUNTED_ALONE)
+    found["producer_id"], found["spans"] = producers, counts
+    return found
 
 
 def _long_enough(noted: dict[int, Array], state: int, rows: Array, kind: Any) -> Array:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from kafkatx.kernels.growing import Array
 from kafkatx.stages.counting import said
 from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.joining import Intervals, Joined, handed, joined
@@ -17,10 +18,14 @@ from kafkatx.stages.partitions import PartitionStory
 
 @dataclass(frozen=True, slots=True)
 class JoinedStory:
-    """A partition of data, and what it has of the transactions that list it; None: none does."""
+    """A partition of data, and what it has of the transactions that list it; None: none does.
+
+    `alone` are numbers of its spans that no row owns and that may be counted (stages/counting.py).
+    """
 
     story: PartitionStory
     joined: Joined | None
+    alone: Array
 
 
 def joined_partitions(facts: Iterable[CaptureFact]) -> Iterator[CaptureFact]:
@@ -48,5 +53,6 @@ def _joined(model: CaptureFact, found: list[Intervals]) -> Iterator[CaptureFact]
     given = handed(found) if found else None
     found.clear()  # its transactions are in one table now
     parts = joined(story, given) if given is not None else None
-    yield CaptureFact(model.capture, model.number, FactKind.SAID, (story.key, said(story, given, parts)))
-    yield CaptureFact(model.capture, model.number, FactKind.JOINED, JoinedStory(story, parts))
+    told, alone = said(story, given, parts)
+    yield CaptureFact(model.capture, model.number, FactKind.SAID, (story.key, told))
+    yield CaptureFact(model.capture, model.number, FactKind.JOINED, JoinedStory(story, parts, alone))

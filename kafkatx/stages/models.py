@@ -183,7 +183,7 @@ class _Gathered:
 
     def _take_joined(self, data: JoinedStory) -> None:
         self.partitions.append(data.story)
-        left = self.counting.left_of(data.story, data.joined)
+        left = self.counting.left_of(data.story, data.joined, data.alone)
         if left is not None:
             self.parts.append(left)
 

@@ -57,7 +57,7 @@ def rename(models: list[PartitionStory], names: CommonNames) -> None:
             listed["partition_code"] = own[listed["partition_code"]]
     for model in models:
         if model.spans is not None and model.log_extent is not None:
-            for rows in (model.spans.spans, model.spans.breaks, model.spans.hiding):
+            for rows in (model.spans.spans, model.spans.breaks, model.spans.hiding, model.spans.alone):
                 rows["partition_code"] = code_of[model.key]
             model.log_extent = replace(model.log_extent, partition_code=code_of[model.key])
 
