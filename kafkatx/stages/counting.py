@@ -55,8 +55,8 @@ def said(story: PartitionStory, handed: Handed | None, joined: Joined | None) ->
         found = said_of_data(np.zeros(0, TRANSACTION), nothing, spans, hiding, is_trusted)
         return Said({}, {}, found.producers, len(found.alone)), found.alone
     found = said_of_data(handed.transactions, joined.parts, spans, hiding, is_trusted)
-    of_states = (_by_state(joined, numbers) for numbers in (found.held, found.late))
-    return Said(*of_states, found.producers, len(found.alone)), found.alone
+    held, late = _by_state(joined, found.held), _by_state(joined, found.late)
+    return Said(held, late, found.producers, len(found.alone)), found.alone
 
 
 def _by_state(joined: Joined, numbers: Array) -> dict[int, Array]:

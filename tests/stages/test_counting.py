@@ -1,5 +1,6 @@
 """What is said of a capture does not depend on how many of its transactions are held and how many only counted."""
 
+import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -101,6 +102,18 @@ def test_nearly_all_of_a_large_cluster_are_counted(tmp_path: Path) -> None:
     counted, held = assert_alike([generate.spread(tmp_path / "spread", transactions, coordinators=4)])
     assert counted + held == transactions
     assert counted > 0.7 * transactions
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_data_whose_rows_are_gone_are_counted_too(kept: int, tmp_path: Path) -> None:
+    directory = generate.spread(tmp_path / "spread", 3 * 64 * 8, coordinators=3)
+    for folder in sorted(directory.glob("__transaction_state-*"))[kept:]:
+        shutil.rmtree(folder)
+    assert_alike([directory])
+    (story,) = stories_of(open_evidence([directory]).captures, 0)
+    alone, spans = int(story.model.counted.alone["spans"].sum()), len(story.model.spans)
+    assert alone > spans
+    assert alone + spans + 2 * story.model.counted.transactions == 2 * 3 * 64 * 8
 
 
 def test_what_is_planted_among_many_is_found(tmp_path: Path) -> None:
