@@ -23,7 +23,7 @@ def examined(model: CaptureModel) -> Examined:
     """Count what rules could look at in a capture."""
     times = np.array([*_ends(_times_of_brokers(model))] or [*_ends(_times_of_data(model))], np.int64)
     return Examined(
-        transactions=len(model.transactions) + _of_data_alone(model),
+        transactions=len(model.transactions) + model.counted.transactions + _of_data_alone(model),
         transactional_ids=len(model.labels.transactional_ids)
         + sum(model.id_code(name) < 0 for name in _named(model, "transactional_id")),
         producers=len(_producers(model)),
@@ -63,14 +63,18 @@ def _has_place(model: CaptureModel, topic: str | None, partition: int | None) ->
 
 def _of_data_alone(model: CaptureModel) -> int:
     """Transactions that only data tell of, at least: of each producer as many as one partition has of it."""
-    spans = model.spans
+    spans, counted = model.spans, model.counted.alone
     rows = np.flatnonzero((model.parts.owner == -1) & (spans["first_offset"] >= 0))
-    if not len(rows):
+    if not len(rows) and not len(counted):
         return 0
-    order = rows[np.lexsort((spans["partition_code"][rows], spans["producer_id"][rows]))]
-    producers, partitions = spans["producer_id"][order], spans["partition_code"][order]
+    producers, partitions = (
+        np.concatenate((spans[name][rows], counted[name])) for name in ("producer_id", "partition_code")
+    )
+    order = np.lexsort((partitions, producers))
+    numbers = np.concatenate((np.ones(len(rows), np.int64), counted["spans"]))[order]
+    producers, partitions = producers[order], partitions[order]
     first = np.flatnonzero(np.r_[True, (np.diff(producers) != 0) | (np.diff(partitions) != 0)])
-    counts, owners = np.diff(np.r_[first, len(order)]), producers[first]
+    counts, owners = np.add.reduceat(numbers, first), producers[first]
     return int(np.maximum.reduceat(counts, np.flatnonzero(np.r_[True, np.diff(owners) != 0])).sum())
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from kafkatx.histories.capture_model import CaptureFacts, CaptureModel, Index, Labels, LogExtent, StateLogExtent
 from kafkatx.histories.coordinator import CoordinatorHistory
+from kafkatx.histories.counted import Counted
 from kafkatx.histories.data_endings import with_data_endings
 from kafkatx.histories.endings import endings, testified
 from kafkatx.histories.log_endings import log_endings
@@ -23,7 +24,18 @@ from kafkatx.histories.transaction_ends import of_rows
 from kafkatx.histories.transaction_ends import with_logs as with_log_ends
 from kafkatx.histories.transaction_partitions import Status, TransactionPartitions, transaction_partitions
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.rows import HIDING_ENTRY, INITIALISATION, LATEST, ODDITY, SEQUENCE_BREAK, SPAN, TRANSACTION
+from kafkatx.kernels.rows import (
+    COUNTED,
+    COUNTED_ALONE,
+    HIDING_ENTRY,
+    INITIALISATION,
+    LATEST,
+    LISTED,
+    ODDITY,
+    SEQUENCE_BREAK,
+    SPAN,
+    TRANSACTION,
+)
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS
 from kafkatx.text.events import LogFacts
@@ -66,6 +78,10 @@ def build(
         latest, spans, parts, of_rows(ended, nobody(len(transactions))), log_extents, state_log_extents,
         _index(transactions, partitions), sequence_breaks=_stacked(partitions, "breaks", SEQUENCE_BREAK),
         hiding_entries=_stacked(partitions, "hiding", HIDING_ENTRY),
+        counted=Counted(
+            _stacked(coordinators, "counted", COUNTED), _stacked(coordinators, "listed", LISTED),
+            _stacked(partitions, "alone", COUNTED_ALONE),
+        ),
     )  # fmt: skip
     return with_logs(model, logs or LogFacts(), log_zone_ms)
 

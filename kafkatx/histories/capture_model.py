@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kafkatx.histories.counted import Counted
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_ends import TransactionEnds
 from kafkatx.histories.transaction_partitions import TransactionPartitions
@@ -138,7 +139,10 @@ class Index:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class CaptureModel:
-    """One capture, interpreted. Tables are arrays of the dtypes in kernels/rows.py; codes are resolved by `labels`."""
+    """One capture, interpreted. Tables are arrays of the dtypes in kernels/rows.py; codes are resolved by `labels`.
+
+    Of a large capture the plain transactions are `counted`, and are in no table (histories/plain_rows.py).
+    """
 
     facts: CaptureFacts
     labels: Labels
@@ -155,6 +159,7 @@ class CaptureModel:
     logs: LogModel = field(default_factory=LogModel)
     sequence_breaks: Array = field(default_factory=lambda: np.zeros(0, SEQUENCE_BREAK))
     hiding_entries: Array = field(default_factory=lambda: np.zeros(0, HIDING_ENTRY))
+    counted: Counted = field(default_factory=Counted)
 
     def transactions_of(self, id_code: int) -> Array:
         """Row numbers of an id's transactions, oldest first."""
@@ -166,7 +171,7 @@ class CaptureModel:
         """Topics that an id's transactions list."""
         lists = np.unique(self.transactions["partitions_code"][self.transactions_of(id_code)])
         members = {member for code in lists[lists >= 0].tolist() for member in self.labels.partition_lists[code]}
-        return {self.topic_partition(member)[0] for member in members}
+        return {self.topic_partition(member)[0] for member in members | self.counted.listed_by(id_code)}
 
     def spans_of(self, partition_code: int) -> Array:
         """Row numbers of a partition's spans, in the order of their markers, open ones last."""

@@ -7,12 +7,12 @@ Grain: one partition of `__transaction_state` of a capture (all rows of an id li
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from kafkatx.kernels.growing import Array, Growing, with_length
-from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, TRANSACTION
+from kafkatx.kernels.rows import COUNTED, INITIALISATION, LATEST, LISTED, ODDITY, TRANSACTION
 from kafkatx.kernels.transactions import LEGAL, LIST_CHANGED, NO_ROOM, NOTHING, fold_states
 
 
@@ -22,7 +22,8 @@ class CoordinatorHistory:
 
     `first_offset`, `next_offset`: the offsets the rows span; `last_gap`: offset at which the last hole ended (-1:
     none);
-    `last_timestamp`: time of the newest row; `rows`: rows read; `leader_epoch`: the highest.
+    `last_timestamp`: time of the newest row; `rows`: rows read; `leader_epoch`: the highest. `counted`, `listed`
+    (dtypes COUNTED, LISTED): what is told of transactions that are counted instead of held; the fold counts none.
     """
 
     state_partition: int
@@ -36,6 +37,8 @@ class CoordinatorHistory:
     last_timestamp: int
     leader_epoch: int
     rows: int
+    counted: Array = field(default_factory=lambda: np.zeros(0, COUNTED))
+    listed: Array = field(default_factory=lambda: np.zeros(0, LISTED))
 
 
 class CoordinatorFold:

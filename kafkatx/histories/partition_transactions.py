@@ -13,7 +13,7 @@ import numpy as np
 
 from kafkatx.histories.sequence_breaks import SequenceFold
 from kafkatx.kernels.growing import Array, Growing
-from kafkatx.kernels.rows import HIDING_ENTRY, PRODUCER, SEQUENCE_BREAK, SPAN
+from kafkatx.kernels.rows import COUNTED_ALONE, HIDING_ENTRY, PRODUCER, SEQUENCE_BREAK, SPAN
 from kafkatx.kernels.spans import (
     BEFORE_LOG,
     OPEN,
@@ -45,12 +45,14 @@ class PartitionTransactions:
 
     `spans` (dtype SPAN): ended ones in order of their markers, then open ones; `log_extent`: one row; `breaks` (dtype
     SEQUENCE_BREAK): where sequences break off; `hiding` (dtype HIDING_ENTRY): entries of indexes over committed data.
+    `alone` (dtype COUNTED_ALONE): spans that are counted instead of held; the fold counts none.
     """
 
     spans: Array
     log_extent: Any
     breaks: Array = field(default_factory=lambda: np.zeros(0, SEQUENCE_BREAK))
     hiding: Array = field(default_factory=lambda: np.zeros(0, HIDING_ENTRY))
+    alone: Array = field(default_factory=lambda: np.zeros(0, COUNTED_ALONE))
 
 
 class SpanFold:

@@ -34,24 +34,48 @@ def behind_ms(model: CaptureModel, producer_id: int) -> int:
 
 @once
 def _behind(model: CaptureModel) -> dict[int, int]:
-    """By producer id, and of all: what its records' times are typically behind the starts of their transactions."""
+    """By producer id, and of all: what its records' times are typically behind the starts of their transactions.
+
+    Less than LEAST_MS is no difference; nor is there one of the transactions that are counted.
+    """
     rows = model.parts.rows[model.parts.rows["span"] >= 0]
     numbers, sent = rows["transaction"], model.spans["first_timestamp"][rows["span"]] if len(rows) else rows["span"]
     started = model.transactions["started_at"][numbers]
     is_told = (sent >= 0) & (started >= 0)
     numbers, sent, started = numbers[is_told], sent[is_told], started[is_told]
-    if not len(numbers):
-        return {}
     order = np.lexsort((sent, numbers))
     first = np.unique(numbers[order], return_index=True)[1]
     chosen = order[first]
-    return _typical(model.transactions["producer_id"][numbers[chosen]], started[chosen] - sent[chosen])
+    behind = started[chosen] - sent[chosen]
+    counted = model.counted.rows[model.counted.rows["with_data"] > 0]
+    behind = np.where(abs(behind) > LEAST_MS, behind, 0)
+    return _typical(model.transactions["producer_id"][numbers[chosen]], behind, counted)
 
 
-def _typical(producers: Array, behind: Array) -> dict[int, int]:
-    known = {ANY: int(np.median(behind))}
+def _typical(producers: Array, behind: Array, counted: Array) -> dict[int, int]:
+    """The medians; of those that are `counted` nothing is behind."""
+    if not len(producers) and not len(counted):
+        return {}
     order = np.argsort(producers, kind="stable")
     ids, begins = np.unique(producers[order], return_index=True)
-    for producer, of_producer in zip(ids.tolist(), np.split(behind[order], begins[1:]), strict=True):
-        known[producer] = int(np.median(of_producer))
+    held = dict(zip(ids.tolist(), np.split(behind[order], begins[1:]), strict=True)) if len(ids) else {}
+    zeros: dict[int, int] = {}
+    for producer, count in zip(counted["producer_id"].tolist(), counted["with_data"].tolist(), strict=True):
+        zeros[producer] = zeros.get(producer, 0) + count
+    known = {ANY: median_with_zeros(behind, sum(zeros.values()))}
+    for producer in held.keys() | zeros.keys():
+        known[producer] = median_with_zeros(held.get(producer, behind[:0]), zeros.get(producer, 0))
     return {producer: value if abs(value) > LEAST_MS else 0 for producer, value in known.items()}
+
+
+def median_with_zeros(values: Array, zeros: int) -> int:
+    """Return the median of values and so many zeros more; there is one of them at least."""
+    ordered, count = np.sort(values), len(values) + zeros
+    below = int(np.searchsorted(ordered, 0))
+
+    def at(place: int) -> int:
+        if place < below:
+            return int(ordered[place])
+        return 0 if place < below + zeros else int(ordered[place - zeros])
+
+    return int((at((count - 1) // 2) + at(count // 2)) / 2)

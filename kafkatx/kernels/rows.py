@@ -309,6 +309,19 @@ spans, -1 for none (they differ where something else ended the data).
 `status`: see histories/transaction_partitions.py. Row numbers are 32 bits wide: there are more of these rows than of
 any other, and no memory holds 2^31 transactions."""
 
+COUNTED = np.dtype(
+    [("producer_id", "i8"), ("transactions", "i8"), ("with_data", "i8"), ("id_code", "i4")],
+    align=True,
+)
+"""How many transactions of an id and producer id are counted instead of held (histories/plain_rows.py), and of how many
+of them data are at hand."""
+
+COUNTED_ALONE = np.dtype([("producer_id", "i8"), ("spans", "i8"), ("partition_code", "i4")], align=True)
+"""How many spans of a producer in a partition that no row owns are counted, not held (histories/plain_data.py)."""
+
+LISTED = np.dtype([("id_code", "i4"), ("partition_code", "i4")], align=True)
+"""A partition that transactions of an id list which are counted instead of held."""
+
 EVENT = np.dtype(
     [
         ("position", "i8"),

@@ -142,7 +142,7 @@ def _of_rows(group: EndGroup) -> Facts:
     before = _before(end, of_id)
     return Facts(
         **row_end(group),
-        ended=Count(np.count_nonzero(model.transactions["decision"][of_id] >= PREPARE_COMMIT)),
+        ended=Count(_ended(model, of_id)),
         is_often=_is_often(model, of_id),
         why=why_aborted(model, group.numbers),
         idle=lasting(int(row["started_at"] - before["completion_timestamp"])) if before is not None else None,
@@ -155,11 +155,17 @@ def _is_often(model: CaptureModel, of_id: Array) -> bool:
     decisions = model.transactions["decision"][of_id]
     by_client = model.ends.ended_by[of_id] == EndedBy.client
     aborted = (decisions == PREPARE_ABORT) & (by_client | (model.ends.reason[of_id] == Reason.no_bump_release))
-    ended, count = int(np.count_nonzero(decisions >= PREPARE_COMMIT)), int(np.count_nonzero(aborted))
+    ended, count = _ended(model, of_id), int(np.count_nonzero(aborted))
     if ended >= FEWEST_ENDED and count >= FEWEST_ABORTED and 100 * count > SHARE_PERCENT * ended:
         return True
     runs = np.convolve(aborted, np.ones(IN_A_ROW, np.int64), "valid") if len(aborted) >= IN_A_ROW else np.zeros(1)
     return bool((runs == IN_A_ROW).any())
+
+
+def _ended(model: CaptureModel, of_id: Array) -> int:
+    """How many transactions of an id were decided, given those that are held."""
+    t = model.transactions[of_id]
+    return int(np.count_nonzero(t["decision"] >= PREPARE_COMMIT)) + model.counted.of_id(int(t["id_code"][0]))
 
 
 def _before(end: TransactionEnd, of_id: Array) -> Array | None:

@@ -137,7 +137,7 @@ def _life(model: CaptureModel, code: int, rows: Array, init: int) -> _Life:
         min(init, int(starts.min())) if len(starts) else -1,
         int(starts.max()) if len(starts) else -1,
         int(ends.max()),
-        {member for number in lists for member in model.labels.partition_lists[number]},
+        {member for number in lists for member in model.labels.partition_lists[number]} | model.counted.listed_by(code),
         set(np.unique(rows["producer_id"]).tolist()),
     )
 
@@ -198,7 +198,7 @@ def _overtaken(model: CaptureModel, succession: list[_Life]) -> Overtaken | None
         mine = np.flatnonzero((t["id_code"] == old.code) & (t["decision"] == 2))
         late = mine[t["decided_at"][mine] > t["decided_at"][theirs].min()] if len(theirs) else mine[:0]
         if len(late):
-            first, after = t[theirs[np.argmin(t["decided_at"][theirs])]], t[late[0]]
+            first, after = t[theirs[np.argmin(t["decided_at"][theirs])]], t[late[np.argmax(t["decided_at"][late])]]
             rows = (*completion_row(first), *completion_row(after))
             return Overtaken(old.name, new.name, Instant(after["decided_at"]), Instant(first["decided_at"]), rows)
     return None

@@ -6,11 +6,13 @@ Grain: one capture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.spark.conform import conform
+from kafkatx.stages.counting import HELD_UP_TO
 from kafkatx.stages.exported_files import files_of
 from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import ORDER_OF_CAPTURES, facts_of, record_batches
@@ -38,8 +40,13 @@ def judged(
     """
     return record_batches(
         CaptureFact(number, 0, FactKind.STORY, diagnosed(model, selection, files_of(exports, number, model.capture)))
-        for number, model in stories(batches, telling)
+        for number, model in stories(batches, counting(telling))
     )
+
+
+def counting(telling: Telling) -> Telling:
+    """What is known, with plain transactions of large captures counted."""
+    return telling if telling.held_up_to is not None else replace(telling, held_up_to=HELD_UP_TO)
 
 
 def stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, JudgedCapture]]:
@@ -50,7 +57,7 @@ def stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, Jud
 def rows(batches: Iterable[Any], table: str, telling: Telling) -> Iterator[Any]:
     """Yield the rows of a table of TOLD for the captures whose facts come, as RecordBatches of its schema."""
     schema = TABLES[table].schema
-    for _, model in stories(batches, telling):
+    for _, model in stories(batches, telling if table == "transactions" else counting(telling)):
         yield from (conform(batch, schema) for batch in TOLD[table](model))
 
 

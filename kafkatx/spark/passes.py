@@ -18,7 +18,7 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.plans import BESIDE
 from kafkatx.evidence.unread import unread_segments
-from kafkatx.spark.judging import stories
+from kafkatx.spark.judging import counting, stories
 from kafkatx.spark.looking import LooksInTasks
 from kafkatx.spark.missing import apart, look_for, told_beside
 from kafkatx.spark.pipeline import captures_on, facts_on
@@ -117,5 +117,5 @@ def _named(batches: Iterator[Any], telling: Telling, marks: dict[int, Marks]) ->
     """Name what is suspect in captures whose facts come in RecordBatches; yields them as facts."""
     return record_batches(
         CaptureFact(number, 0, FactKind.STORY, named_in(model, marks[number]))
-        for number, model in stories(batches, telling)
+        for number, model in stories(batches, counting(telling))
     )

@@ -22,7 +22,7 @@ from kafkatx.stages.fact_batches import DDL, ORDER, ORDER_OF_CAPTURES, facts_of,
 from kafkatx.stages.fact_files import loaded
 from kafkatx.stages.facts import CaptureFact
 from kafkatx.stages.folding import RereadPolicy, folded
-from kafkatx.stages.joining import joined_partitions
+from kafkatx.stages.joined_partitions import joined_partitions
 from kafkatx.stages.tasks import places_of_logs, tasks
 
 if TYPE_CHECKING:

@@ -30,8 +30,10 @@ class FactKind(IntEnum):
 
     PLAN: what is known before reading: a Head, a Capture, or a PartitionPlan. SNAPSHOT: the entries of a .snapshot,
     or of another small file beside the log.
-    TOLD: what a stretch, or a text, told beside its rows. BLOCK: rows. STORY: what a partition, or a capture, comes to.
-    LOG: a log or a file of settings. INTERVALS, JOINED: what stages/joining.py is given, and makes of it.
+    TOLD: what a stretch, or a text, told beside its rows. BLOCK: rows. LOG: a log or a file of settings.
+    STORY: what a partition, or a capture, comes to; SPANS the same of a partition of data. INTERVALS: what that is
+    joined to, JOINED: what comes of it (stages/joined_partitions.py); SAID: what it says before all partitions come
+    (stages/counting.py).
     PLACED, HIDDEN: what is read of files in the end (stages/placed.py).
     MISSING: a file that a machine of the engine could not open, told beside all captures.
     """
@@ -40,16 +42,18 @@ class FactKind(IntEnum):
     SNAPSHOT = 1
     TOLD = 2
     BLOCK = 3
-    STORY = 4
+    SAID = 4
     LOG = 5
-    INTERVALS = 6
-    JOINED = 7
+    STORY = 6
+    INTERVALS = 7
     PLACED = 8
     HIDDEN = 9
     MISSING = 10
+    SPANS = 11
+    JOINED = 12
 
 
-MADE = frozenset({FactKind.STORY, FactKind.INTERVALS, FactKind.JOINED, FactKind.MISSING})
+MADE = frozenset({FactKind.SAID, FactKind.STORY, FactKind.INTERVALS, FactKind.MISSING, FactKind.SPANS, FactKind.JOINED})
 """What later stages make: pickled, on its way in one run, and never read from a file."""
 READ = frozenset(FactKind) - MADE
 """What stage one reads: encoded by stages/codec.py, so that it may lie in a file."""

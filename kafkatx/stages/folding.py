@@ -68,7 +68,8 @@ def _subject(facts: Iterator[CaptureFact], again: RereadPolicy | None) -> Iterat
     if first.rank is FactKind.PLAN and first.number != OF_CAPTURE:
         plan: PartitionPlan = first.says(PartitionPlan)
         model = _folded(plan, _Blocks(facts, again))
-        yield CaptureFact(first.capture, first.number, FactKind.STORY, model)
+        kind = FactKind.STORY if plan.is_state_log else FactKind.SPANS
+        yield CaptureFact(first.capture, first.number, kind, model)
         yield from _intervals(first.capture, plan, model)
         return
     for fact in chain((first,), facts):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from kafkatx.histories.capture_model import Labels
 from kafkatx.histories.transaction_partitions import Status, TransactionPartitions, listed, matched
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import TRANSACTION_PARTITION
-from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.partitions import PartitionStory
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 
@@ -35,6 +33,15 @@ class Intervals:
     state_partition: int
     rows: Array
     transactions: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """All transactions that list a data partition (dtype TRANSACTION), with their state partitions and rows there."""
+
+    transactions: Array
+    state_partition: Array
+    row: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,36 +72,23 @@ def intervals(model: PartitionStory) -> Iterator[tuple[Partition, Intervals]]:
             yield model.names.topic_partitions[code], Intervals(model.key[1], numbers, transactions[numbers])
 
 
-def joined(model: PartitionStory, found: Iterable[Intervals]) -> Joined:
-    """Match the spans of a data partition with the transactions that list it."""
-    assert model.spans is not None
+def handed(found: Iterable[Intervals]) -> Handed:
+    """Put together what state partitions handed out for one data partition."""
     ordered = sorted(found, key=lambda one: (one.state_partition, int(one.rows[0])))
     transactions = np.concatenate([one.transactions for one in ordered])
+    states = np.concatenate([np.full(len(one.rows), one.state_partition) for one in ordered])
+    return Handed(transactions, states, np.concatenate([one.rows for one in ordered]))
+
+
+def joined(model: PartitionStory, given: Handed) -> Joined:
+    """Match the spans of a data partition with the transactions that list it."""
+    assert model.spans is not None
+    transactions = given.transactions
     rows = np.zeros(len(transactions), TRANSACTION_PARTITION)
     rows["transaction"] = np.arange(len(rows))
     rows["span"] = rows["marker"] = -1
     parts = matched(transactions, rows, model.spans.spans, np.ones(1, bool), tolerance_ms(model.brokers))
-    states = np.concatenate([np.full(len(one.rows), one.state_partition) for one in ordered])
-    return Joined(model.key, states, np.concatenate([one.rows for one in ordered]), parts)
-
-
-def joined_partitions(facts: Iterable[CaptureFact]) -> Iterator[CaptureFact]:
-    """Join the partitions whose models and intervals come together, in order; all but the intervals passes."""
-    for _, of_subject in groupby(facts, key=lambda fact: fact.subject):
-        yield from _joined_subject(of_subject)
-
-
-def _joined_subject(facts: Iterator[CaptureFact]) -> Iterator[CaptureFact]:
-    model: CaptureFact | None = None
-    found: list[Intervals] = []
-    for fact in facts:
-        if fact.rank is FactKind.INTERVALS:
-            found.append(fact.says(Intervals))
-            continue
-        model = fact if fact.rank is FactKind.STORY else model
-        yield fact
-    if found and model is not None:
-        yield CaptureFact(model.capture, model.number, FactKind.JOINED, joined(model.says(PartitionStory), found))
+    return Joined(model.key, given.state_partition, given.row, parts)
 
 
 def tolerance_ms(brokers: int) -> int:

@@ -30,7 +30,9 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.merging import Stream
 from kafkatx.stages.capture_facts import capture_facts, missing_states, whole_coverage
+from kafkatx.stages.counting import CountingOfCapture
 from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, FactKind, FactsError
+from kafkatx.stages.joined_partitions import JoinedStory
 from kafkatx.stages.joining import Joined, whole
 from kafkatx.stages.logs import Read, checked, log_items, newest_time, united_logs
 from kafkatx.stages.naming import common_names, rename
@@ -59,12 +61,15 @@ class Telling:
     """What an engine knows beside the evidence.
 
     `as_of` is "now" for ages, None for the end of the evidence; `release` that of the brokers, where somebody knows it;
-    `log_zone_ms` what is to be taken from the times of logs that name no zone, None to estimate it.
+    `log_zone_ms` what is to be taken from the times of logs that name no zone, None to estimate it. Of a capture with
+    more than `held_up_to` transactions plain ones are counted (stages/counting.py) if its partitions were joined apart;
+    None to hold all.
     """
 
     as_of: int | None = None
     release: tuple[int, ...] = ()
     log_zone_ms: int | None = None
+    held_up_to: int | None = None
 
 
 def open_evidence(paths: Iterable[str | Path], forced: dict[str, str] | None = None) -> JoinedEvidence:
@@ -138,7 +143,7 @@ def models(facts: Iterable[CaptureFact], telling: Telling) -> Iterator[tuple[int
     order. Raises FactsError where they are not.
     """
     for number, of_capture in groupby(facts, key=lambda fact: fact.capture):
-        yield number, _gathered(of_capture).told(telling)
+        yield number, _gathered(of_capture, telling.held_up_to).told(telling)
 
 
 @dataclass(slots=True)
@@ -149,6 +154,7 @@ class _Gathered:
     """
 
     capture: Capture
+    counting: CountingOfCapture
     partitions: list[PartitionStory] = field(default_factory=list)
     parts: list[Joined] = field(default_factory=list)
     covered: list[Coverage] = field(default_factory=list)
@@ -157,14 +163,29 @@ class _Gathered:
     def take(self, facts: Iterator[CaptureFact]) -> Iterator[FileFacts]:
         """Take facts; yields those of logs, one at a time."""
         for fact in facts:
-            if fact.rank is FactKind.STORY:
-                self.partitions.append(fact.says(PartitionStory))
+            if fact.rank in (FactKind.STORY, FactKind.SPANS):
+                self._take(fact.says(PartitionStory))
+            elif fact.rank is FactKind.SAID:
+                self.counting.hear(*fact.says(tuple))
             elif fact.rank is FactKind.JOINED:
-                self.parts.append(fact.says(Joined))
+                self._take_joined(fact.says(JoinedStory))
             elif fact.rank is not FactKind.INTERVALS:
+                self.counting.is_possible = False  # what logs ask of transactions nobody has listed
                 read = checked(fact.says(FileFacts)).within(self.capture)
                 self.covered.append(read.coverage)
                 yield read
+        self.partitions.sort(key=lambda part: part.key)
+
+    def _take(self, story: PartitionStory) -> None:
+        self.partitions.append(story)
+        if story.history is not None:
+            self.counting.take_states(story)
+
+    def _take_joined(self, data: JoinedStory) -> None:
+        self.partitions.append(data.story)
+        left = self.counting.left_of(data.story, data.joined, data.alone)
+        if left is not None:
+            self.parts.append(left)
 
     def told(self, telling: Telling) -> JudgedCapture:
         """Join and tell."""
@@ -203,10 +224,10 @@ class _Gathered:
         return next((time for time in (newest, of_clients, newest_time(self.logs)) if time >= 0), -1)
 
 
-def _gathered(facts: Iterator[CaptureFact]) -> _Gathered:
+def _gathered(facts: Iterator[CaptureFact], held_up_to: int | None) -> _Gathered:
     first = next(facts)
     if first.rank is not FactKind.PLAN:
         raise FactsError("facts are missing: of a capture itself")
-    found = _Gathered(first.says(Capture))
+    found = _Gathered(first.says(Capture), CountingOfCapture(held_up_to))
     found.logs = united_logs(found.take(facts))
     return found

@@ -52,9 +52,12 @@ def rename(models: list[PartitionStory], names: CommonNames) -> None:
     for model in _states(models):
         new_ids = _codes(id_code[name] for name in model.names.transactional_ids.values)
         _recode(model, new_ids, _codes(list_code[members] for members in _lists(model, code_of)))
+        if model.history is not None:
+            listed, own = model.history.listed, _codes(code_of[key] for key in model.names.topic_partitions)
+            listed["partition_code"] = own[listed["partition_code"]]
     for model in models:
         if model.spans is not None and model.log_extent is not None:
-            for rows in (model.spans.spans, model.spans.breaks, model.spans.hiding):
+            for rows in (model.spans.spans, model.spans.breaks, model.spans.hiding, model.spans.alone):
                 rows["partition_code"] = code_of[model.key]
             model.log_extent = replace(model.log_extent, partition_code=code_of[model.key])
 
@@ -83,7 +86,8 @@ def _codes(values: Iterable[int]) -> Array:
 def _recode(model: PartitionStory, new_ids: Array, new_lists: Array) -> None:
     history = model.history
     assert history is not None
-    for table in (history.transactions, history.initialisations, history.oddities, history.latest):
+    of_ids = (history.transactions, history.initialisations, history.oddities, history.latest)
+    for table in (*of_ids, history.counted, history.listed):
         for name in table.dtype.names or ():
             if name in ID_COLUMNS:
                 table[name] = new_ids[table[name]]

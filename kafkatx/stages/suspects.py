@@ -90,6 +90,23 @@ def _of_finding(model: CaptureModel, finding: Finding) -> Iterator[Suspect]:
             else:
                 yield Suspect(key, None, NO_END, since, until, is_serious)
         yield from _of_transactions(model, _transactions(model, about, since, until), is_serious)
+        yield from _of_counted(model, about, since, until, is_serious)
+
+
+def _of_counted(
+    model: CaptureModel, about: Finding | Subject, since: int, until: int, is_serious: bool
+) -> Iterator[Suspect]:
+    """The partitions that transactions list of which only the number is known: at any time that the finding spans."""
+    rows = model.counted.rows
+    is_meant = rows["producer_id"] == (-1 if about.producer_id is None else about.producer_id)
+    if about.transactional_id is not None:
+        is_meant = rows["id_code"] == model.id_code(about.transactional_id)
+    for member in {
+        code for id_code in set(rows["id_code"][is_meant].tolist()) for code in model.counted.listed_by(id_code)
+    }:
+        key = model.topic_partition(member)
+        if key[0] not in INTERNAL:
+            yield Suspect(key, None, NO_END, max(0, since - CLIENT_TOLERANCE_MS), until, is_serious)
 
 
 def _of_ongoing(model: CaptureModel) -> Iterator[Suspect]:

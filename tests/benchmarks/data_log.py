@@ -24,10 +24,10 @@ BATCH_RECORDS, BATCH_SPAN_MS, TEMPLATES = 150, 4, 64
 PAIR, PAIR_SPAN_MS = 2, 1
 
 
-def no_state(producers: int) -> Array:
+def no_state(producers: int, first: int = FIRST_PRODUCER_ID) -> Array:
     """Producer state before the first batch; append_* keep it up to date for the snapshot."""
     state = np.zeros(producers, dtype=PRODUCER_STATE)
-    state["producer_id"] = FIRST_PRODUCER_ID + np.arange(producers)
+    state["producer_id"] = first + np.arange(producers)
     state["last_sequence"] = state["current_txn_first_offset"] = -1
     return state
 
@@ -47,8 +47,9 @@ def append_batches(partition: Partition, state: Array, group: Rounds, bodies: Ar
     rows = np.zeros(batches, dtype=batch(("records", "u1", (bodies.shape[1],))))
     rows["records"] = bodies
     offset = partition.end_offset + BATCH_RECORDS * turn
-    _stamp_data(rows, writer, offset, sequence, sent_at, BATCH_RECORDS, BATCH_SPAN_MS)
-    ends = _markers(group, partition.end_offset + BATCH_RECORDS * batches + np.arange(k))
+    ids = state["producer_id"]
+    _stamp_data(rows, ids[writer], offset, sequence, sent_at, BATCH_RECORDS, BATCH_SPAN_MS)
+    ends = _markers(group, ids, partition.end_offset + BATCH_RECORDS * batches + np.arange(k))
     block = np.zeros(1, dtype=[("data", rows.dtype, (batches,)), ("markers", MARKER, (k,))])
     block["data"], block["markers"] = seal(rows), ends
     partition.append(block)
@@ -64,10 +65,11 @@ def append_pairs(partition: Partition, state: Array, rounds: Rounds) -> None:
     ended = base + PAIR * np.minimum(place + window, k) + place
     sequence = np.broadcast_to((rounds.first + np.arange(count)[:, None]) * PAIR, (count, k))
     rows = _pairs(rounds)
-    _stamp_data(rows, rounds.producer, begun, sequence, rounds.ongoing_at, PAIR, PAIR_SPAN_MS)
-    blocks = _pair_blocks(window, seal(rows), _markers(rounds, ended))
+    ids = state["producer_id"]
+    _stamp_data(rows, ids[rounds.producer], begun, sequence, rounds.ongoing_at, PAIR, PAIR_SPAN_MS)
+    blocks = _pair_blocks(window, seal(rows), _markers(rounds, ids, ended))
     following = np.concatenate([begun[:, 1:], ended[:, -1:] + 1], axis=1)
-    partition.append(blocks, _aborted(rounds, begun, ended, np.where(following < ended, following, ended + 1)))
+    partition.append(blocks, _aborted(rounds, ids, begun, ended, np.where(following < ended, following, ended + 1)))
     _remember(state, rounds.producer[-1], begun[-1], sequence[-1], PAIR, rounds.marker_at[-1])
 
 
@@ -91,7 +93,7 @@ def _pairs(rounds: Rounds) -> Array:
 
 
 def _stamp_data(
-    rows: Array, writer: Array, offset: Array, sequence: Array, newest: Array, records: int, span_ms: int
+    rows: Array, producer_id: Array, offset: Array, sequence: Array, newest: Array, records: int, span_ms: int
 ) -> None:
     stamp(
         rows,
@@ -100,14 +102,14 @@ def _stamp_data(
         last_offset_delta=records - 1,
         base_timestamp=newest - span_ms,
         max_timestamp=newest,
-        producer_id=FIRST_PRODUCER_ID + writer,
+        producer_id=producer_id,
         producer_epoch=0,
         base_sequence=sequence,
         record_count=records,
     )
 
 
-def _markers(rounds: Rounds, offset: Array) -> Array:
+def _markers(rounds: Rounds, ids: Array, offset: Array) -> Array:
     rows = markers(rounds.producer.shape, np.where(rounds.is_aborted, COMMIT - 1, COMMIT))
     stamp(
         rows,
@@ -115,7 +117,7 @@ def _markers(rounds: Rounds, offset: Array) -> Array:
         attributes=TRANSACTIONAL | CONTROL,
         base_timestamp=rounds.marker_at,
         max_timestamp=rounds.marker_at,
-        producer_id=FIRST_PRODUCER_ID + rounds.producer,
+        producer_id=ids[rounds.producer],
         producer_epoch=0,
     )
     return seal(rows)
@@ -131,10 +133,10 @@ def _pair_blocks(window: int, data: Array, ends: Array) -> Array:
     return blocks
 
 
-def _aborted(rounds: Rounds, first: Array, last: Array, last_stable: Array) -> Array:
+def _aborted(rounds: Rounds, ids: Array, first: Array, last: Array, last_stable: Array) -> Array:
     chosen = rounds.is_aborted
     entries = np.zeros(int(chosen.sum()), dtype=ABORTED_TXN)
-    entries["producer_id"] = FIRST_PRODUCER_ID + rounds.producer[chosen]
+    entries["producer_id"] = ids[rounds.producer[chosen]]
     entries["first_offset"], entries["last_offset"] = first[chosen], last[chosen]
     entries["last_stable_offset"] = last_stable[chosen]
     return entries

@@ -2,12 +2,14 @@
 
     python -m tests.benchmarks.generate ordinary DIR --size-mib 1024 --transactions 256
     python -m tests.benchmarks.generate tiny DIR --transactions 2000000 [--no-state-log]
+    python -m tests.benchmarks.generate spread DIR --transactions 1000000
     python -m tests.benchmarks.generate skewed DIR [--share 50]
     python -m tests.benchmarks.generate giant-state DIR [--share 50]
 
 ordinary  batches of about 16 KiB in a fixed number of transactions: what grows with the size is data, not history.
 tiny      64 producers or more, each transaction one batch of two records and a marker, every 16th aborted: all history.
-Both hold one partition, orders-0, and a `__transaction_state-0` that agrees with it, times included.
+spread    the same in two partitions each, 64 producers for each of 50 partitions of `__transaction_state`.
+The first two hold one partition, orders-0, and a `__transaction_state-0` that agrees with it, times included.
 
 skewed       recorded batches, five million of one producer id beside 100,000 ids with two transactions each; planted
              incidents (tests/benchmarks/skewed_transactions.py). `--share 50` makes a fiftieth of it.
@@ -15,10 +17,14 @@ giant-state  two million transactions whose six million rows lie in one partitio
 """
 
 import argparse
+from dataclasses import replace
+from itertools import count as count_from
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
+from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from tests.benchmarks import data_log, skewed, skewed_transactions, state_log
 from tests.benchmarks.data_directory import Partition, finish, uuid_text
 from tests.benchmarks.layouts import MARKER, batch
@@ -42,14 +48,15 @@ def ordinary(directory: Path, size_bytes: int, transactions: int = 256) -> Path:
     batch_bytes = batch(("records", "u1", (bodies.shape[1],))).itemsize
     turns = (size_bytes // groups - ORDINARY_PRODUCERS * MARKER.itemsize) // (batch_bytes * ORDINARY_PRODUCERS)
     batches = max(turns, 1) * ORDINARY_PRODUCERS
-    orders, states = _partitions(directory, ORDINARY_PRODUCERS)
+    ids = state_log.usual(ORDINARY_PRODUCERS)
+    orders, states = _partitions(directory, ids)
     producers = data_log.no_state(ORDINARY_PRODUCERS)
     for group in range(groups):
         rounds = _ordinary_round(group, batches)
         chosen = np.random.default_rng([SEED, group]).integers(data_log.TEMPLATES, size=batches)
         sent_at = rounds.ongoing_at.max() + data_log.BATCH_SPAN_MS + 1 + np.arange(batches)
         data_log.append_batches(orders, producers, rounds, bodies[chosen], sent_at)
-        state_log.append_rounds(states, rounds)
+        state_log.append_rounds(states, rounds, ids)
     orders.close(uuid_text(SEED, "orders"), producers)
     states.close(uuid_text(SEED, "states"))
     finish(directory, [orders, states], SEED)
@@ -61,23 +68,64 @@ def tiny(
 ) -> Path:
     """Write `transactions` (whole rounds of `ids`) of two records each; the state log has three rows a transaction."""
     count = -(-transactions // ids)
-    orders, states = _partitions(directory, ids)
+    named = state_log.usual(ids)
+    orders, states = _partitions(directory, named)
     producers = data_log.no_state(ids)
     for first in range(0, count, ROUNDS_AT_ONCE):
         rounds = _tiny_rounds(first, min(ROUNDS_AT_ONCE, count - first), ids)
         data_log.append_pairs(orders, producers, rounds)
         if with_state_log:
-            state_log.append_rounds(states, rounds)
+            state_log.append_rounds(states, rounds, named)
     orders.close(uuid_text(SEED, "orders"), producers)
     states.close(uuid_text(SEED, "states"))
     finish(directory, [orders, states], SEED)
     return directory
 
 
-def _partitions(directory: Path, producers: int) -> tuple[Partition, Partition]:
+def spread(directory: Path, transactions: int = 1_000_000, coordinators: int = 50) -> Path:
+    """Write `transactions` of two records in each of two partitions, spread over partitions of `__transaction_state`.
+
+    TINY_PRODUCERS ids have each of the `coordinators` as theirs, by their names, and write to two partitions of their
+    own: so a partition is about as large as in a cluster, whatever the number of all transactions. Only the ids of the
+    first coordinator abort.
+    """
+    count = -(-transactions // (coordinators * TINY_PRODUCERS))
+    parts = [_spread_part(directory, number, count, coordinators) for number in range(coordinators)]
+    finish(directory, [partition for part in parts for partition in part], SEED)
+    return directory
+
+
+def _spread_part(directory: Path, number: int, count: int, coordinators: int) -> tuple[Partition, ...]:
+    """Write one partition of `__transaction_state` and the two of data that its ids write to."""
+    first = state_log.FIRST_PRODUCER_ID + number * TINY_PRODUCERS
+    ids = state_log.Ids(_names_of(number, coordinators), first, (2 * number, 2 * number + 1))
+    states = Partition(directory, f"{TRANSACTION_STATE}-{number}", state_log.SEGMENT_BYTES)
+    state_log.initialisations(states, ids, STARTED_AT)
+    data = [Partition(directory, f"orders-{place}", SEGMENT_BYTES) for place in ids.partitions]
+    left = [data_log.no_state(TINY_PRODUCERS, first) for _ in data]
+    for begin in range(0, count, ROUNDS_AT_ONCE):
+        rounds = _tiny_rounds(begin, min(ROUNDS_AT_ONCE, count - begin), TINY_PRODUCERS)
+        if number:
+            rounds = replace(rounds, is_aborted=np.zeros_like(rounds.is_aborted))
+        for partition, producers in zip(data, left, strict=True):
+            data_log.append_pairs(partition, producers, rounds)
+        state_log.append_rounds(states, rounds, ids)
+    for partition, producers in zip(data, left, strict=True):
+        partition.close(uuid_text(SEED, "orders"), producers)
+    states.close(uuid_text(SEED, "states"))
+    return (*data, states)
+
+
+def _names_of(number: int, coordinators: int) -> tuple[str, ...]:
+    """The first transactional.ids whose coordinator is a partition."""
+    names = (f"orders-app-{place:06d}" for place in count_from(0))
+    return tuple(islice((name for name in names if partition_for(name, coordinators) == number), TINY_PRODUCERS))
+
+
+def _partitions(directory: Path, ids: state_log.Ids) -> tuple[Partition, Partition]:
     orders = Partition(directory, data_log.NAME, SEGMENT_BYTES)
     states = Partition(directory, state_log.NAME, state_log.SEGMENT_BYTES)
-    state_log.initialisations(states, producers, STARTED_AT)
+    state_log.initialisations(states, ids, STARTED_AT)
     return orders, states
 
 
@@ -116,7 +164,7 @@ def _tiny_rounds(first: int, count: int, ids: int) -> Rounds:
 def main() -> None:
     """Generate one directory from the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.generate")
-    parser.add_argument("kind", choices=("ordinary", "tiny", "skewed", "giant-state"))
+    parser.add_argument("kind", choices=("ordinary", "tiny", "spread", "skewed", "giant-state"))
     parser.add_argument("directory", type=Path)
     parser.add_argument("--size-mib", type=int, default=1024)
     parser.add_argument("--transactions", type=int)
@@ -125,6 +173,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.kind == "ordinary":
         ordinary(given.directory, given.size_mib << 20, given.transactions or 256)
+    elif given.kind == "spread":
+        spread(given.directory, given.transactions or 1_000_000)
     elif given.kind == "skewed":
         skewed.write(given.directory, skewed_transactions.whole(given.share))
     elif given.kind == "giant-state":

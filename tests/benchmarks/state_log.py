@@ -43,23 +43,38 @@ class Rounds:
         return self.prepare_at + 2
 
 
-def initialisations(partition: Partition, count: int, at: int) -> None:
-    """Append the Empty rows of `count` transactional.ids, producer ids from FIRST_PRODUCER_ID, epoch 0."""
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """Who writes: transactional.ids of one length, their first producer id, and the partitions of orders they list."""
+
+    names: tuple[str, ...]
+    first: int = FIRST_PRODUCER_ID
+    partitions: tuple[int, ...] = (0,)
+
+
+def usual(count: int) -> Ids:
+    """So many ids of one application that write to orders-0."""
+    return Ids(tuple(transactional_id(producer, count) for producer in range(count)))
+
+
+def initialisations(partition: Partition, ids: Ids, at: int) -> None:
+    """Append the Empty rows of transactional.ids, epoch 0."""
+    count = len(ids.names)
     producer = np.arange(count)
-    rows = _rows(producer, np.full(count, EMPTY), producer, np.full(count, at) + producer)
+    rows = _rows(ids, producer, np.full(count, EMPTY), producer, np.full(count, at) + producer)
     rows["started_at"] = -1
     partition.append(seal(rows))
 
 
-def append_rounds(partition: Partition, rounds: Rounds) -> None:
+def append_rounds(partition: Partition, rounds: Rounds, ids: Ids) -> None:
     """Append the three rows of every transaction of these rounds."""
     count, k = rounds.producer.shape
     base = partition.end_offset + 3 * k * np.arange(count)[:, None]
     begun, ended = base + _ongoing_places(k, rounds.window), base + _prepare_places(k, rounds.window)
     aborted = rounds.is_aborted.astype(int)
-    ongoing = _rows(rounds.producer, np.full((count, k), ONGOING), begun, rounds.ongoing_at)
-    prepare = _rows(rounds.producer, PREPARE_COMMIT + aborted, ended, rounds.prepare_at)
-    complete = _rows(rounds.producer, COMPLETE_COMMIT + aborted, ended + 1, rounds.prepare_at + 3)
+    ongoing = _rows(ids, rounds.producer, np.full((count, k), ONGOING), begun, rounds.ongoing_at)
+    prepare = _rows(ids, rounds.producer, PREPARE_COMMIT + aborted, ended, rounds.prepare_at)
+    complete = _rows(ids, rounds.producer, COMPLETE_COMMIT + aborted, ended + 1, rounds.prepare_at + 3)
     complete["updated_at"] -= 2
     for rows in (ongoing, prepare, complete):
         rows["started_at"] = rounds.ongoing_at
@@ -98,10 +113,10 @@ def _prepare_places(k: int, window: int) -> Array:
     return np.minimum(place + window, k) + 2 * place
 
 
-def _rows(producer: Array, state: Array, offset: Array, at: Array) -> Array:
+def _rows(ids: Ids, producer: Array, state: Array, offset: Array, at: Array) -> Array:
     """Unsealed rows, updated and appended at `at`; states of one width: all with partitions or all without."""
     with_partitions = state.flat[0] in (ONGOING, PREPARE_COMMIT, PREPARE_ABORT)
-    templates = _templates(int(producer.max()) + 1, with_partitions)
+    templates = _templates(ids, with_partitions)
     fixed = ("fixed", "u1", (templates.shape[-1],))
     rows = np.zeros(
         producer.shape, dtype=batch(fixed, ("updated_at", ">i8"), ("started_at", ">i8"), ("header_count", "u1"))
@@ -112,21 +127,22 @@ def _rows(producer: Array, state: Array, offset: Array, at: Array) -> Array:
     return rows
 
 
-def _templates(producers: int, with_partitions: bool) -> Array:
+def _templates(ids: Ids, with_partitions: bool) -> Array:
     """The constant first bytes of the record, by producer and state; rows of states of the other width stay unused."""
-    names = [transactional_id(producer, producers) for producer in range(producers)]
-    states = range(COMPLETE_ABORT + 1)
-    records = [[_record(p, name, state, with_partitions) for state in states] for p, name in enumerate(names)]
+    states, producers = range(COMPLETE_ABORT + 1), len(ids.names)
+    listed = ids.partitions if with_partitions else ()
+    records = [[_record(ids.first + p, name, state, listed) for state in states] for p, name in enumerate(ids.names)]
     raw = np.frombuffer(b"".join(b"".join(row) for row in records), dtype="u1")
     width = len(records[0][0])
     shaped: Array = raw.reshape(producers, COMPLETE_ABORT + 1, width)
     return shaped[..., : width - TIMES_AND_HEADER_COUNT]
 
 
-def _record(producer: int, name: str, state: int, with_partitions: bool) -> bytes:
+def _record(producer_id: int, name: str, state: int, listed: tuple[int, ...]) -> bytes:
     key = b"\0\0" + len(name).to_bytes(2, "big") + name.encode()
-    start = (0).to_bytes(2, "big") + (FIRST_PRODUCER_ID + producer).to_bytes(8, "big") + (0).to_bytes(2, "big")
+    start = (0).to_bytes(2, "big") + producer_id.to_bytes(8, "big") + (0).to_bytes(2, "big")
     partitions = (0 if state != EMPTY else -1).to_bytes(4, "big", signed=True)
-    if with_partitions:
-        partitions = (1).to_bytes(4, "big") + b"\0\6orders" + (1).to_bytes(4, "big") + (0).to_bytes(4, "big")
+    if listed:
+        numbers = b"".join(number.to_bytes(4, "big") for number in listed)
+        partitions = (1).to_bytes(4, "big") + b"\0\6orders" + len(listed).to_bytes(4, "big") + numbers
     return record(key, start + TIMEOUT_MS.to_bytes(4, "big") + bytes([state]) + partitions + bytes(16))

@@ -8,7 +8,7 @@ import pytest
 from kafkatx.evidence.plans import partition_plans
 from kafkatx.histories.transaction_partitions import Status, transaction_partitions
 from kafkatx.kernels.rows import TRANSACTION
-from kafkatx.stages.joining import Intervals, intervals, joined, tolerance_ms, whole
+from kafkatx.stages.joining import Intervals, handed, intervals, joined, tolerance_ms, whole
 from kafkatx.stages.models import open_captures
 from kafkatx.stages.naming import common_names, rename
 from kafkatx.stages.partitions import PartitionStory, fold
@@ -19,16 +19,16 @@ CASES = [case for case in fixture_cases() if broker_folders(case)]
 
 def in_parts(partitions: list[PartitionStory], chance: np.random.Generator | None = None):
     """Join each partition of data by itself, with the intervals in any order."""
-    handed: dict[tuple[str, int], list[Intervals]] = {}
+    given: dict[tuple[str, int], list[Intervals]] = {}
     for part in partitions:
         if part.history is not None:
             for key, found in intervals(part):
-                handed.setdefault(key, []).append(found)
-    of_data = [part for part in partitions if part.key in handed and part.spans is not None]
+                given.setdefault(key, []).append(found)
+    of_data = [part for part in partitions if part.key in given and part.spans is not None]
     if chance is not None:
-        for found in handed.values():
+        for found in given.values():
             chance.shuffle(found)
-    return [joined(part, handed[part.key]) for part in of_data]
+    return [joined(part, handed(given[part.key])) for part in of_data]
 
 
 def named(partitions: list[PartitionStory]):

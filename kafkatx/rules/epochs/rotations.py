@@ -131,7 +131,7 @@ def _spent(model: CaptureModel, name: str, producer_id: int) -> Spent:
     if not ran_v2(model, code):
         return Spent.starts
     made = model.transactions["producer_id"][model.transactions_of(code)] == producer_id
-    is_most = 2 * int(np.count_nonzero(made)) > EXHAUSTED_EPOCH
+    is_most = 2 * (int(np.count_nonzero(made)) + model.counted.of_id(code, producer_id)) > EXHAUSTED_EPOCH
     return Spent.transactions if is_most else Spent.starts_or_transactions
 
 

@@ -86,7 +86,8 @@ def _completed_before(one: OpenSpan, latest: Array) -> bool:
     """
     if latest["state"] < COMPLETE_COMMIT:
         return False
-    is_at_work = len(one.model.transactions_of(int(latest["id_code"]))) >= FEWEST_AT_WORK
+    of_id, counted = int(latest["id_code"]), one.model.counted
+    is_at_work = len(one.model.transactions_of(of_id)) + counted.of_id(of_id) >= FEWEST_AT_WORK
     is_behind = one.span["previous_marker_offset"] >= 0 and one.model.facts.brokers <= 1
     stood_by = _stood_by(one) + (COPIED_WITHIN_MS if is_at_work else 0)
     return _sent_before_the_decision(one, latest) or bool(is_behind and _rows_reach(one.model, stood_by))

@@ -9,6 +9,7 @@ import numpy as np
 
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.slow_markers import FEWEST, PERCENT, SLOW_MS, is_often
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
@@ -18,8 +19,7 @@ from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import larger_transactions
 from kafkatx.words.values import Count, Duration, Refs, facts
 
-SLOW_MS, TIMES_MEDIAN, PERCENT, FEWEST = 1_000, 10, 95, 20
-"""Prepare* to Complete*: the 95th percentile of an id with at least that many transactions."""
+TIMES_MEDIAN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def often_slow(model: CaptureModel) -> Array:
     is_slow = known & (t["completion_timestamp"] - t["decision_timestamp"] > SLOW_MS)
     ids = len(model.labels.transactional_ids)
     ended, slow = np.bincount(t["id_code"][known], minlength=ids), np.bincount(t["id_code"][is_slow], minlength=ids)
-    return np.flatnonzero((ended >= FEWEST) & (100 * slow > (100 - PERCENT) * ended))
+    return np.flatnonzero(is_often(slow, ended + model.counted.by_id(ids)))
 
 
 def slow_in_rows(model: CaptureModel, code: int) -> Iterator[Case]:

@@ -1,0 +1,197 @@
+"""The plain transactions of a large capture counted, before its model is built: what it holds does not grow with them.
+
+Each partition of data says which transactions are to be held (`said`); then each partition of `__transaction_state`
+holds those and what it holds itself (`CountingOfCapture.take_states`); and of each partition of data the spans and
+participations of these are left (`CountingOfCapture.left_of`). One partition is looked at at a time; of the others a
+bit or two a transaction is kept. What is plain histories/plain_rows.py says, and plain_data.py.
+
+Grain: one capture; `said` is of one partition of data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kafkatx.histories.coordinator import CoordinatorHistory
+from kafkatx.histories.plain_data import said_of_data
+from kafkatx.histories.plain_rows import AskedFor, counted_rows, held_rows, listed_partitions
+from kafkatx.histories.transaction_partitions import TransactionPartitions
+from kafkatx.kernels.growing import Array, with_length
+from kafkatx.kernels.rows import COUNTED_ALONE, TRANSACTION, TRANSACTION_PARTITION
+from kafkatx.stages.joining import Handed, Joined
+from kafkatx.stages.partitions import PartitionStory
+
+HELD_UP_TO = 1 << 18
+"""Of a capture with no more transactions all are held: some 150 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a partition of data says: see OfData; transactions are named by state partition and row there.
+
+    `alone` is how many spans may be counted.
+    """
+
+    held: dict[int, Array]
+    late: dict[int, Array]
+    producers: Array
+    alone: int
+
+
+def said(story: PartitionStory, handed: Handed | None, joined: Joined | None) -> tuple[Said, Array]:
+    """Say what a partition has to say of the transactions that list it; None: none does.
+
+    Returns beside it the numbers of spans that no row owns and that may be counted.
+    """
+    assert story.spans is not None
+    assert story.log_extent is not None
+    spans, hiding = story.spans.spans, story.spans.hiding
+    is_trusted = story.log_extent.is_whole and not story.log_extent.is_printed
+    if handed is None or joined is None:
+        nothing = TransactionPartitions(np.zeros(0, TRANSACTION_PARTITION), np.full(len(spans), -1, np.int32))
+        found = said_of_data(np.zeros(0, TRANSACTION), nothing, spans, hiding, is_trusted)
+        return Said({}, {}, found.producers, len(found.alone)), found.alone
+    found = said_of_data(handed.transactions, joined.parts, spans, hiding, is_trusted)
+    held, late = _by_state(joined, found.held), _by_state(joined, found.late)
+    return Said(held, late, found.producers, len(found.alone)), found.alone
+
+
+def _by_state(joined: Joined, numbers: Array) -> dict[int, Array]:
+    """Rows of transactions, by their state partition."""
+    states, rows = joined.state_partition[numbers], joined.row[numbers]
+    return {int(state): rows[states == state].astype(np.int32) for state in np.unique(states)}
+
+
+class CountingOfCapture:
+    """What partitions of a capture said, and which transactions are held for it.
+
+    All that partitions of data say comes first, then the partitions of `__transaction_state`, then those of data.
+    """
+
+    def __init__(self, held_up_to: int | None) -> None:
+        self.held_up_to = held_up_to
+        self.is_possible = True
+        self._asked: dict[int, Array] = {}
+        self._late: dict[int, Array] = {}
+        self._producers: list[Array] = []
+        self._alone = 0
+        self._at_hand: set[tuple[str, int]] = set()
+        self._histories: list[PartitionStory] = []
+        self._rows: dict[int, Array] = {}
+
+    def hear(self, key: tuple[str, int], told: Said) -> None:
+        """Note what a partition of data says."""
+        self._at_hand.add(key)
+        self._producers.append(told.producers)
+        self._alone += told.alone
+        for state, rows in told.held.items():
+            _long_enough(self._asked, state, rows, np.bool_)[rows] = True
+        for state, rows in told.late.items():
+            _long_enough(self._late, state, rows, np.uint16)[rows] += 1  # each row is named once by a partition
+
+    def take_states(self, story: PartitionStory) -> None:
+        """Take a partition of `__transaction_state`; once there are many transactions, leave the held ones in all."""
+        self._histories.append(story)
+        if not self._is_called_for():
+            return
+        for one in self._histories:
+            if one.history is not None and one.history.state_partition not in self._rows:
+                self._rows[one.history.state_partition] = self._hold(one, one.history)
+
+    def _is_called_for(self) -> bool:
+        """Whether there are so many that plain ones are to be counted."""
+        if not self.is_possible or self.held_up_to is None:
+            return False
+        histories = (one.history for one in self._histories)
+        rows = sum(len(one.transactions) + int(one.counted["transactions"].sum()) for one in histories if one)
+        return self._alone + rows > self.held_up_to
+
+    def _asked_producers(self) -> Array:
+        """Producer ids of which all is held."""
+        return np.unique(np.concatenate([*self._producers, np.zeros(0, np.int64)]))
+
+    def _hold(self, story: PartitionStory, history: CoordinatorHistory) -> Array:
+        """Count the plain transactions of a partition; returns the rows of those that are held."""
+        t, lists = history.transactions, story.names.partition_lists
+        if story.state_horizon is None or story.state_horizon.is_printed or not story.state_horizon.is_whole:
+            return np.arange(len(t), dtype=np.int32)
+        at_hand = np.array([key in self._at_hand for key in story.names.topic_partitions], bool)
+        many = np.array([at_hand[list(members)].sum() for members in lists] + [0], np.int64)[t["partitions_code"]]
+        asked, late = (_of_length(noted.get(history.state_partition), len(t)) for noted in (self._asked, self._late))
+        is_asked = asked.astype(bool) | ((many > 0) & (late >= many))
+        held = held_rows(t, AskedFor(is_asked, self._asked_producers()))
+        counted = t[~held]
+        history.counted = counted_rows(counted, many[~held] > 0)
+        history.listed = listed_partitions(counted, lists)
+        rows = np.flatnonzero(held).astype(np.int32)
+        history.transactions = t[rows]
+        open_ = history.latest["transaction_row"] >= 0
+        history.latest["transaction_row"][open_] = np.searchsorted(rows, history.latest["transaction_row"][open_])
+        return rows
+
+    def left_of(self, story: PartitionStory, joined: Joined | None, alone: Array) -> Joined | None:
+        """Leave in a partition of data, and in what it was joined to, what belongs to transactions that are held.
+
+        `alone` are numbers of spans that no row owns and that may be counted.
+        """
+        if not self._is_called_for() or story.spans is None:
+            return joined
+        spans = story.spans.spans
+        counted = alone[~np.isin(spans["producer_id"][alone], self._asked_producers())]
+        story.spans.alone = _counted_alone(spans[counted])
+        stays = np.ones(len(spans), bool)
+        stays[counted] = False
+        if joined is None:
+            story.spans.spans = spans[stays]
+            return None
+        is_held, rows = self._places(joined)
+        parts = joined.parts
+        owner = parts.owner
+        stays[owner >= 0] = is_held[owner[owner >= 0]]
+        kept = parts.rows[is_held]
+        for name in ("span", "marker"):
+            stays[kept[name][kept[name] >= 0]] = True
+        new_span, new_row = (np.append(np.cumsum(chosen) - 1, -1).astype(np.int32) for chosen in (stays, is_held))
+        kept["transaction"] = np.arange(len(kept))
+        for name in ("span", "marker"):
+            kept[name] = np.where(kept[name] >= 0, new_span[kept[name]], -1)
+        owner = owner[stays]
+        story.spans.spans = spans[stays]
+        now = TransactionPartitions(kept, np.where(owner >= 0, new_row[owner], owner).astype(np.int32))
+        return Joined(joined.key, joined.state_partition[is_held], rows, now)
+
+    def _places(self, joined: Joined) -> tuple[Array, Array]:
+        """Whether each transaction of a partition is held; and the rows of those that are, as they are now."""
+        is_held, found = np.zeros(len(joined.row), bool), np.zeros(len(joined.row), np.int64)
+        for state in np.unique(joined.state_partition).tolist():
+            mine = np.flatnonzero(joined.state_partition == state)
+            rows, now = joined.row[mine], self._rows[state]
+            at = np.searchsorted(now, rows.astype(now.dtype)).clip(max=max(len(now) - 1, 0))
+            is_held[mine] = now[at] == rows if len(now) else False
+            found[mine] = at
+        return is_held, found[is_held]
+
+
+def _counted_alone(spans: Array) -> Array:
+    """Count spans of one partition by their producers; the code of the partition is 0 until names are common."""
+    producers, counts = np.unique(spans["producer_id"], return_counts=True)
+    found = np.zeros(len(producers), COUNTED_ALONE)
+    found["producer_id"], found["spans"] = producers, counts
+    return found
+
+
+def _long_enough(noted: dict[int, Array], state: int, rows: Array, kind: Any) -> Array:
+    """What is noted of the rows of a state partition, with room for some rows more."""
+    last = int(rows.max(initial=-1)) + 1
+    noted[state] = with_length(noted.get(state, np.zeros(0, kind)), last)
+    return noted[state]
+
+
+def _of_length(noted: Array | None, length: int) -> Array:
+    """What was noted of rows, for so many of them."""
+    if noted is None:
+        return np.zeros(length, np.uint16)  # nothing
+    return with_length(noted, length)[:length]
