@@ -8,8 +8,8 @@ transactions must be added, and tests/stages/test_counting.py fails for recorded
 
 Held though plain are, of each id, the first and the last, the longest, the earliest and latest by each time, the one
 before each that is not plain, and both sides of each change (of producer id, protocol, timeout, coordinator, of times
-that go back, of rows that are missing between); of each leadership the first and the last decision, and of the
-partition the least and greatest of each time; all of the producers that data ask for, and of ids that often wait.
+that go back, of rows that are missing between); so the first and the last decision of each leadership are, and the
+least and the greatest of each time. All are held of the producers that data ask for, and of ids that often wait.
 
 Grain: one partition of `__transaction_state` of a capture.
 """
@@ -61,9 +61,6 @@ def held_rows(t: Array, asked: AskedFor) -> Array:
     held[_of_ids(t, plain)] = True
     among = np.flatnonzero(plain)  # of the others all are held
     held[among[extremes(t["decided_at"][among] - t["started_at"][among], t["id_code"][among])]] = True
-    held[among[extremes(t["decided_at"][among], t["decision_leader_epoch"][among])]] = True
-    for name in TIMES:
-        held[among[extremes(t[name][among])]] = True
     return held
 
 
