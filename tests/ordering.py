@@ -10,6 +10,9 @@ WITH_SPARK = ("tests/spark/", "tests/stages/test_exported.py")
 LONG = ("tests/house/test_types.py", "tests/cases/test_any_cut.py")
 """Files of a minute or of half a one, mypy first: as its last one such a file would keep the other process waiting."""
 
+OF_ALL_TEXTS = ("tests/cases/test_told_pages.py", "tests/cases/test_what_to_bring.py")
+"""Tests that one process runs: they share what is told of the texts (tests/cases/told_texts.py)."""
+
 PORTIONED = "tests/fuzz/"
 """Tests of which each is long and needs nothing of the others: processes take them by turns."""
 

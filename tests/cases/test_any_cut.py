@@ -45,7 +45,7 @@ CAPTURES = (
 protocols.
 """
 
-CUTS = int(os.environ.get("KAFKATX_EXAMPLES", "40"))
+CUTS = int(os.environ.get("KAFKATX_EXAMPLES", "24"))
 """Random layouts of each capture, beside its extreme ones; with 300 and more by hand. Each run tries others."""
 LOSSES = CUTS // 2
 THOROUGH = settings(

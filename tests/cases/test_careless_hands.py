@@ -35,7 +35,7 @@ CASES = (
     "k4-tv2-fenced",
 )
 """Ten cases of seven releases, with lines of both eras of the tool."""
-EXAMPLES = int(os.environ.get("KAFKATX_EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("KAFKATX_EXAMPLES", "6"))
 """Layouts of each case, the same in each run; with 300 and more by hand others."""
 THOROUGH = settings(
     suppress_health_check=list(HealthCheck),

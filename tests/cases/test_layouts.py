@@ -17,7 +17,7 @@ from tests.cases.layouts import Layout, layouts
 
 TOLD = ("findings", "unexplained")
 USUAL = next(layout for layout in layouts() if layout.name == "python logging, usual")
-SHOWN = 3
+SHOWN = 2
 """Messages that one layout shows."""
 LEAST_TOLD, LEAST_TIMED = 0.96, 0.97
 """Shares that are reached."""

@@ -6,16 +6,11 @@ makes better or worse shows.
 """
 
 import json
-from functools import cache
-from typing import Any
 
-from kafkatx.local.diagnosis import diagnose
-from kafkatx.outputs.diagnosis_json import document
-from kafkatx.terms.errors import NothingReadableError
+from tests.cases.told_texts import FOLDERS, told
 from tests.evidence import fixtures
 from tests.golden import Golden
 
-FOLDERS = (fixtures() / "pages", fixtures() / "pages_later")
 EXPECTED = {
     f"{folder.parent.parent.name}/{folder.parent.name}/{name}": expected
     for pages in FOLDERS
@@ -26,23 +21,15 @@ SURE = ("likely", "proved")
 MOST_CANDIDATES = 2
 
 
-@cache
-def _told(name: str) -> dict[str, Any]:
-    try:
-        return document(diagnose([fixtures() / name]), "test")
-    except NothingReadableError:
-        return {"answer": {"state": "not read"}, "findings": []}
-
-
 def _claims(name: str) -> set[str]:
     """Return the rules that say something for sure."""
-    found = [finding for finding in _told(name)["findings"] if finding["rule"] != "unexplained_failure"]
+    found = [finding for finding in told(name)["findings"] if finding["rule"] != "unexplained_failure"]
     return {finding["rule"] for finding in found if finding["verdict"] in SURE}
 
 
 def _named(name: str) -> set[str]:
     """Return the rules that are found, and those that are named first among the causes that fit."""
-    findings = _told(name)["findings"]
+    findings = told(name)["findings"]
     found = {finding["rule"] for finding in findings} - {"unexplained_failure"}
     return found | {one["rule"] for finding in findings for one in finding["candidates"][:MOST_CANDIDATES]}
 
@@ -53,10 +40,10 @@ def _shortfall(name: str) -> str | None:
     if false := _claims(name) & set(expected["never"]):
         return f"false: {', '.join(sorted(false))}"
     if not expected["failure"]:
-        loud = {finding["rule"] for finding in _told(name)["findings"] if finding["severity"] != "info"}
+        loud = {finding["rule"] for finding in told(name)["findings"] if finding["severity"] != "info"}
         return f"noise: {', '.join(sorted(loud))}" if loud else None
-    if _told(name)["answer"]["state"] not in ("findings", "unexplained"):
-        return f"nothing is told: {_told(name)['answer']['state']}"
+    if told(name)["answer"]["state"] not in ("findings", "unexplained"):
+        return f"nothing is told: {told(name)['answer']['state']}"
     if not _named(name) & set(expected["causes"]):
         return f"no cause named of {', '.join(expected['causes'])}"
     one = expected["one_cause"]

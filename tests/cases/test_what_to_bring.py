@@ -4,32 +4,22 @@ import json
 import re
 import shlex
 import subprocess
-from functools import cache
 from typing import Any
 
-from kafkatx.local.diagnosis import diagnose
-from kafkatx.outputs.diagnosis_json import document
-from kafkatx.terms.errors import NothingReadableError
 from kafkatx.terms.topics import partition_for
+from tests.cases.told_texts import FOLDERS, told
 from tests.evidence import fixtures
 
-PAGES = sorted(page for folder in ("pages", "pages_later") for page in (fixtures() / folder).rglob("*.md"))
+PAGES = sorted(page.relative_to(fixtures()).as_posix() for folder in FOLDERS for page in folder.rglob("*.md"))
 STATE = re.compile(r"__transaction_state-(\d+)/")
 
 
-@cache
 def _documents() -> list[dict[str, Any]]:
-    found = []
-    for page in PAGES:
-        try:
-            found.append(document(diagnose([page]), "test"))
-        except NothingReadableError:
-            continue
-    return found
+    return [told(page) for page in PAGES]
 
 
 def test_a_shell_takes_every_command() -> None:
-    commands = {one["command"] for told in _documents() for one in told["next"] if one["command"]}
+    commands = {one["command"] for document in _documents() for one in document["next"] if one["command"]}
     assert len(commands) > 150
     for command in commands:
         assert shlex.split(command)
@@ -39,9 +29,9 @@ def test_a_shell_takes_every_command() -> None:
 
 def test_rows_are_asked_for_by_the_partition_of_the_id() -> None:
     seen = 0
-    for told in _documents():
-        ids = {finding["id"]: finding["transactional_id"] for finding in told["findings"]}
-        for one in told["next"]:
+    for document in _documents():
+        ids = {finding["id"]: finding["transactional_id"] for finding in document["findings"]}
+        for one in document["next"]:
             named = STATE.search(one["command"] or "")
             names = {ids[found] for found in one["decides"]}
             if named is not None and "of 50 partitions" in one["where"]:
@@ -51,7 +41,7 @@ def test_rows_are_asked_for_by_the_partition_of_the_id() -> None:
 
 
 def test_what_is_asked_for_names_the_findings_that_it_decides() -> None:
-    for told in _documents():
-        for finding in told["findings"]:
+    for document in _documents():
+        for finding in document["findings"]:
             for candidate in finding["candidates"]:
-                assert all(finding["id"] in told["next"][number]["decides"] for number in candidate["decided_by"])
+                assert all(finding["id"] in document["next"][number]["decides"] for number in candidate["decided_by"])

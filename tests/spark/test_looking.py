@@ -34,7 +34,7 @@ def driver_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking.LooksHere, "ids", refuse)
 
 
-@pytest.mark.parametrize("paths", [CASES, [PAGE], [*CASES, PAGE]], ids=["two captures", "a page", "both"])
+@pytest.mark.parametrize("paths", [[PAGE], [*CASES, PAGE]], ids=["a page", "a page beside two captures"])
 def test_the_driver_reads_no_log_and_no_text(spark, request, paths):
     here = document(diagnose_here(paths), "")
     request.getfixturevalue("driver_reads_nothing")

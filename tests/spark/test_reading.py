@@ -48,9 +48,11 @@ def test_a_table_of_cases_in_one_call(spark, name, cases, monkeypatch):
     assert found.num_rows or name == "damage"
 
 
+@pytest.mark.parametrize("cases", together())
 @pytest.mark.parametrize("name", IN_STRETCHES)
-def test_all_recorded_files_in_tiny_stretches(spark, name):
-    assert read(spark, FOLDERS, table=name, stretch_bytes=TINY) == here(FOLDERS, name, TINY)
+def test_recorded_files_in_tiny_stretches(spark, name, cases):
+    folders = [folder for case in cases for folder in broker_folders(case)]
+    assert read(spark, folders, table=name, stretch_bytes=TINY) == here(folders, name, TINY)
 
 
 def test_damaged_files_in_a_fleet_are_rows_of_damage_and_no_failure(spark, tmp_path):

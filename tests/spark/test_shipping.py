@@ -92,7 +92,7 @@ def test_workers_of_this_machine_are_not_asked(spark, monkeypatch):
     ship(spark)
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_executors_without_the_package_get_it_and_say_together_what_one_machine_says(
     java_home, python_without_kafkatx, tmp_path
 ):

@@ -100,7 +100,7 @@ def test_every_table_of_a_case_equals_the_arrow_table_that_it_came_from(case: Pa
         assert found.select(table.schema.names) == in_order(table, name), name
 
 
-@pytest.mark.slow
+@pytest.mark.repeats
 @pytest.mark.parametrize("cases", together())
 def test_cases_in_one_call_are_the_same_tables_too(cases: tuple[Path, ...], tmp_path: Path) -> None:
     tables = write_cases(cases, tmp_path / "tables")
