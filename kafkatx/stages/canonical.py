@@ -57,6 +57,8 @@ def _side_by_side(table: Table) -> Iterator[tuple[str, int]]:
 def canonical_rows(block: Any, table: Table) -> Any:
     """Say of each row of sorted rows whether it is the canonical one of its fact; all rows of a fact are there."""
     facts = _facts(block, table)
+    if facts.max(initial=0) == len(facts) - 1:  # each row is a fact of its own
+        return np.ones(len(facts), bool)
     own = block.column(table.key[-1]).is_null().to_numpy()
     best = [_ranked(block.column(name)) for name in reversed(table.identity.best)]
     order = np.lexsort((np.arange(len(facts)), *(-one for one in best), facts))

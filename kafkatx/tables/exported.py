@@ -57,6 +57,7 @@ def plain_schema(table: Table) -> Any:
     return pa.schema([pa.field(column.name, column.type) for column in exported_columns(table)])
 
 
+@cache
 def exported_schema(table: Table, version: str) -> Any:
     """Return the schema with which a table is written: meanings, units and ids of columns, and of the file a word.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,12 +22,29 @@ class RowOrder:
     columns: tuple[str, ...]
 
     def sort(self, table: Any) -> Any:
-        """Return the rows in order; rows that are equal keep theirs. Arrow puts null last unless told otherwise."""
+        """Return the rows in order; rows that are equal keep theirs. Arrow puts null last unless told otherwise.
+
+        Rows come from files in the order of their offsets, so mostly they are in order already.
+        """
         whole = table.combine_chunks()
-        if whole.num_rows < 2:
+        if self._is_kept_by(whole):
             return whole
         keys = [(name, "ascending") for name in self.columns]
         return whole.take(pc.sort_indices(whole, sort_keys=keys))
+
+    def _is_kept_by(self, whole: Any) -> bool:
+        """Whether no row of a table comes before the one above it."""
+        rows = whole.num_rows
+        alike = np.ones(max(rows - 1, 0), bool)
+        for name in self.columns:
+            if not alike.any():
+                return True
+            column = whole.column(name)
+            upper, lower = column.slice(0, rows - 1), column.slice(1)
+            if (alike & _holds(pc.less(lower, upper), lower.is_valid(), upper.is_null())).any():
+                return False
+            alike &= _holds(pc.equal(lower, upper), lower.is_null(), upper.is_null())
+        return True
 
     def keys(self, table: Any) -> Keys:
         """Return what the rows of a table are compared by."""
@@ -49,6 +67,14 @@ class Keys(Sequence[Key]):
     def rows_below(self, bound: Key, inclusive: bool) -> int:
         """How many rows come before a key, or up to it if `inclusive`; the rows are in order."""
         return (bisect_right if inclusive else bisect_left)(self, bound)
+
+
+def _holds(compared: Any, lower: Any, upper: Any) -> Any:
+    """What was found of two columns, and where one of them is null: whether both of these hold."""
+    found = compared.to_numpy()
+    if compared.null_count:
+        found = pc.fill_null(compared, False).to_numpy() | (lower.to_numpy() & upper.to_numpy())
+    return found
 
 
 def _comparable(column: Any) -> Any:

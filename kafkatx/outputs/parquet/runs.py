@@ -13,14 +13,18 @@ from kafkatx.outputs.parquet.ordering import Key, RowOrder, pieces
 from kafkatx.stages.disk import writing
 
 
+ALONE = pa.ipc.IpcReadOptions(use_threads=False)
+"""Columns of a block are small: to deal them out over threads costs more than to unpack them."""
+
+
 @dataclass(frozen=True, slots=True)
 class SortRoom:
     """Bytes that sorting may hold: rows sorted at once, one block of a run, the blocks of all runs being merged."""
 
     held: int = 64 << 20
-    block: int = 1 << 20
+    block: int = 2 << 20
     merged: int = 64 << 20
-    block_rows: int = 16_384
+    block_rows: int = 32_768
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class SortedRun:
 
     def read(self) -> Iterator[Any]:
         """Yield the blocks as tables."""
-        with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
+        with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file, options=ALONE) as reader:
             for batch in reader:
                 yield pa.Table.from_batches([batch])
 
@@ -49,7 +53,7 @@ class RunWriter:
         self.path, self._order, self._room = path, order, room
         self._blocks = self._largest = 0
         self._last: Key | None = None
-        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
         with writing(path):
             self._file = pa.OSFile(str(path), "wb")
             self._writer = pa.ipc.new_stream(self._file, schema, options=options)
