@@ -12,7 +12,6 @@ import pyarrow as pa
 from kafkatx.outputs.parquet.ordering import Key, RowOrder, pieces
 from kafkatx.stages.disk import writing
 
-
 ALONE = pa.ipc.IpcReadOptions(use_threads=False)
 """Columns of a block are small: to deal them out over threads costs more than to unpack them."""
 
