@@ -4,6 +4,9 @@ Mechanism    The leader takes only the batch that follows the last one of its pr
              with OUT_OF_ORDER_SEQUENCE_NUMBER: a batch before it is missing (lost after it had been acknowledged, by an
              unclean election or a disk; or given up by the client), or batches overtook each other. In flight it heals
              by itself: the client sends them again in order. What goes on being refused does not heal.
+             A batch that comes below the one that is due, such as the first of all, misses none before it: the leader
+             has later ones of this producer id, by an overtaken batch, an older repetition (it knows the last five), a
+             client that counts anew, or another producer with the same id.
              In the log a gap shows where a leader without the producer's state took what came next.
 Evidence     OUT_OF_ORDER_SEQUENCE_NUMBER that ends a call or repeats without end; the leader's line with both numbers.
              In data: sequences that jump within one producer and epoch while offsets go on without a hole.
@@ -44,6 +47,7 @@ from kafkatx.rules.duplicate_sequence import REPEATED
 from kafkatx.rules.producer_state_expired import WITHOUT_STATE, has_no_state
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import base_sequence_in
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
@@ -53,6 +57,8 @@ OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 SKIPPED = "skipped sequence numbers"
 LAST_SEQUENCE = 2_147_483_647
 """0 follows it."""
+WHAT_CAME = ": sequence {came} came, {due} was due"
+HEALS = ", which heals by itself: no producer is seen to fail."
 OFTEN = 3
 """Fewer refusals of one producer at its leader heal by its own retries."""
 
@@ -61,13 +67,15 @@ OFTEN = 3
 class Facts(FailureFacts):
     """Refusals of batches out of order; `retried` are lines of retries that met the same.
 
-    `came` is the sequence of the first batch that a leader's line tells, `due` the one that it waited for. `may_heal`
-    says that it was refused no more often than a producer repairs by itself, and that none is seen to fail.
+    `came` is the sequence of the first batch that a line tells, `due` the one that the leader waited for, `is_below`
+    that it waited for a later one. `may_heal` says that it was refused no more often than a producer repairs by itself,
+    and that none is seen to fail.
     """
 
     retried: Refs
     came: int | None
     due: int | None
+    is_below: bool
     may_heal: bool
 
 
@@ -91,19 +99,34 @@ def _refused(model: CaptureModel) -> Iterator[Case]:
         shared = failure_facts(model, found)
         came, due = _sequences(logs, found)
         may_heal = shared["is_brokers"] and found.count < OFTEN and not retries
-        told = Facts(**shared, retried=event_refs(model, retries, 3), came=came, due=due, may_heal=may_heal)
+        told = Facts(
+            **shared,
+            retried=event_refs(model, retries, 3),
+            came=came,
+            due=due,
+            is_below=_is_below(came, due),
+            may_heal=may_heal,
+        )
         is_dead = any(logs.kind(row) is EventKind.to_fatal for row in found.rows)
         severity = Severity.info if may_heal else Severity.error if is_dead else Severity.warning
         yield failure_case(model, found, told, _verdict(model, found), severity)
 
 
 def _sequences(logs: LogModel, found: Alike) -> tuple[int | None, int | None]:
-    """The first sequence that came and the one that was due then, where a leader's line has both."""
+    """The first sequence that came and the one that was due then: a leader's line has both, librdkafka's the first."""
     for row in found.rows:
         came, last = logs.number(row, "number"), logs.string(row, "detail") or ""
         if logs.kind(row) is EventKind.sequence_refused and came is not None and last.isdecimal():
             return came, 0 if int(last) == LAST_SEQUENCE else int(last) + 1
-    return None, None
+    told = (base_sequence_in(logs.string(row, "detail") or "") for row in found.rows)
+    return next((came for came in told if came is not None), None), None
+
+
+def _is_below(came: int | None, due: int | None) -> bool:
+    """Whether the leader has what comes before a batch: the first of all is refused only where later ones are there."""
+    if came is None:
+        return False
+    return came == 0 if due is None else 0 < (due - came) % (LAST_SEQUENCE + 1) <= LAST_SEQUENCE // 2
 
 
 def _names_it(logs: LogModel, row: int) -> bool:
@@ -143,9 +166,16 @@ WORDS = Words(
         OF_WHOM,
         " as out of order",
         pick("count", {1: ""}, pick("came", {None: ""}, ", the first of them")),
-        "[: sequence {came} came, {due} was due]",
-        ". A batch before them is[ {perhaps}] missing there, or came in another order",
-        pick("may_heal", {True: ", which heals by itself: no producer is seen to fail."}, "."),
+        pick("due", {None: pick("is_below", {True: ": the first one of its epoch came"}, "")}, WHAT_CAME),
+        pick(
+            "is_below",
+            {
+                True: ". No batch is missing before it: the leader has later ones of this producer id, so[ {perhaps}] "
+                "it was overtaken, came once more, or comes from another producer with the same id",
+            },
+            ". A batch before them is[ {perhaps}] missing there, or came in another order",
+        ),
+        pick("may_heal", {True: pick("is_below", {True: ". No producer is seen to fail."}, HEALS)}, "."),
     ),
     actors=(included("client"),),
     steps=(
@@ -162,6 +192,13 @@ WORDS = Words(
             "unresolved_sequence",
             "a batch that the client gave up leaves the same gap",
             decided_by="the client's log before this line",
+            unless="is_below",
+        ),
+        left_open(
+            "producer_id_collision",
+            "two producers that were given the same id are refused like this where both write",
+            decided_by="which clients were given this id: their logs, or a dump of the partition",
+            needs="is_below",
         ),
         left_open(
             "client_bug",
@@ -171,14 +208,21 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
-            "See first whether this producer failed: if it went on, it sent these batches again in order, and there is "
-            "nothing to do",
+            "See first whether this producer failed: if it went on, all that it sent was written in the end, and "
+            "there is nothing to do",
             "application",
             needs="may_heal",
         ),
         remedy(
-            "Look for an unclean election, a truncation or a failed log directory of the partition[ {place}] before "
-            "the first refusal",
+            pick(
+                "is_below",
+                {
+                    True: "Dump the partition[ {place}] and see whether the refused records are in it, and whether one "
+                    "client wrote all batches of this producer id"
+                },
+                "Look for an unclean election, a truncation or a failed log directory of the partition[ {place}] "
+                "before the first refusal",
+            ),
             "operator",
         ),
         remedy(

@@ -235,6 +235,15 @@ def partition_of_file_in(text: str) -> tuple[str, int] | None:
     return (found[1], int(found[2])) if found is not None else None
 
 
+_BASE_SEQUENCE = re.compile(r"\(PID\{[^}]{1,60}\}, base seq ([0-9]{1,10}),")
+
+
+def base_sequence_in(text: str) -> int | None:
+    """Return the first sequence of a batch that librdkafka tells as refused (rd_kafka_handle_Produce_error)."""
+    found = _BASE_SEQUENCE.search(text)
+    return int(found[1]) if found is not None else None
+
+
 @lru_cache(maxsize=16_384)
 def said_in(text: str) -> Saying:
     """Return everything that a text says."""

@@ -1,5 +1,7 @@
 """sequence_gap: refusals out of order; what another error left before, and a leader without state, are not it."""
 
+import pytest
+
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, line
@@ -26,6 +28,27 @@ def test_the_sequence_that_was_due_is_told_beside_the_one_that_came():
     found = only(check, by_logs(refused(2, number=1, detail="2147483647")))
     assert "as out of order, the first of them: sequence 1 came, 0 was due." in found.summary
     assert "due" not in only(check, by_logs(refused(1, number=5))).summary
+
+
+@pytest.mark.parametrize(
+    ("came", "last", "is_below"),
+    [(17, 49, True), (0, 49, True), (51, 49, False), (0, 2**31 - 3, False), (2**31 - 5, 3, True)],
+)
+def test_no_batch_is_missing_before_one_that_the_leader_is_beyond(came, last, is_below):
+    found = only(check, by_logs(refused(1, number=came, detail=str(last))))
+    assert ("No batch is missing before it" in found.summary) is is_below
+    assert ("A batch before them is" in found.summary) is not is_below
+    assert ("heals by itself" in found.summary) is not is_below
+    assert ("producer_id_collision" in {one.rule for one in found.considered}) is is_below
+    assert ("unresolved_sequence" in {one.rule for one in found.considered}) is not is_below
+
+
+@pytest.mark.parametrize(("base", "is_below"), [(0, True), (12, False)])
+def test_the_first_batch_of_a_client_misses_none_before_it(base, is_below):
+    said = f"ProduceRequest for fresh [0] with 1 message(s) failed (PID{{Id:8000,Epoch:0}}, base seq {base}, idemp state"
+    client = Client().start("10:00:00").abortable("10:00:30", OUT_OF_ORDER, said)
+    found = only(check, by_logs(client.said))
+    assert ("No batch is missing before it" in found.summary) is is_below
 
 
 def test_what_may_have_healed_asks_first_whether_the_producer_failed():
