@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,7 +167,8 @@ def last_words_of(log: Path) -> str:
 
 
 def noted(error: BaseException, note: Note) -> None:
-    """Add to an exception what its task was doing, as a line that `failure` finds."""
+    """Add to an exception what its task was doing, as a line that `failure` finds; a file that it names comes first."""
+    note = replace(note, file=getattr(error, "file", None) or note.file)
     error.add_note(f"{NOTED}{json.dumps(asdict(note))}")
 
 
