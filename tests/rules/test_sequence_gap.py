@@ -45,7 +45,7 @@ def test_no_batch_is_missing_before_one_that_the_leader_is_beyond(came, last, is
 
 @pytest.mark.parametrize(("base", "is_below"), [(0, True), (12, False)])
 def test_the_first_batch_of_a_client_misses_none_before_it(base, is_below):
-    said = f"ProduceRequest for fresh [0] with 1 message(s) failed (PID{{Id:8000,Epoch:0}}, base seq {base}, idemp state"
+    said = f"ProduceRequest for new [0] with 1 message(s) failed (PID{{Id:8000,Epoch:0}}, base seq {base}, idemp state"
     client = Client().start("10:00:00").abortable("10:00:30", OUT_OF_ORDER, said)
     found = only(check, by_logs(client.said))
     assert ("No batch is missing before it" in found.summary) is is_below
