@@ -9,7 +9,7 @@ from enum import StrEnum
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
 from kafkatx.findings.finding import Finding, Subject
 from kafkatx.findings.named_errors import SPOKEN_OF
-from kafkatx.outputs.diagnosis_order import Story, stories
+from kafkatx.outputs.diagnosis_order import Story, one_change, stories
 from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.evidence_refs import plural
@@ -234,9 +234,10 @@ def totals(diagnosis: Diagnosis) -> str:
 
 
 def _roots(told: list[Story]) -> str:
-    """`2 root causes and 1 failure with its cause open`."""
+    """`2 root causes and 1 failure with its cause open`; what one change of a setting mends has one cause."""
     unknown = sum(story.worst.finding.is_unexplained for story in told)
-    known = [plural(len(told) - unknown, "root cause")] if len(told) > unknown else []
+    causes = {one_change(story.worst) for story in told if not story.worst.finding.is_unexplained}
+    known = [plural(len(causes), "root cause")] if causes else []
     left = "its cause" if unknown == 1 else "their causes"
     return " and ".join([*known, *([f"{plural(unknown, 'failure')} with {left} open"] if unknown else [])])
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafkatx.findings.diagnosis import Diagnosed
 from kafkatx.findings.finding import Finding
 from kafkatx.terms.times import iso
+
+_NUMBERS = re.compile(r"(?:[-_.]?\d+)+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,17 @@ def folded(told: list[Story], listed: set[str]) -> list[list[Diagnosed]]:
             else:
                 alike.append(found)
     return list(lines.values())
+
+
+def one_change(found: Diagnosed) -> object:
+    """What findings have in common that one change of a setting mends: ids of one name but for their numbers.
+
+    Of findings that propose no value of one it is themselves.
+    """
+    finding = found.finding
+    asked = ((one.config, one.current, one.proposed) for one in finding.remedies if (one.proposed or "").isdecimal())
+    change, name = next(asked, None), finding.transactional_id
+    return found.id if change is None or name is None else (finding.rule, change, _NUMBERS.sub("", name))
 
 
 def _kind(found: Diagnosed, by_id: dict[str, Diagnosed]) -> tuple[object, ...]:

@@ -96,8 +96,8 @@ def _index(told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableTyp
     roots = {story.worst.id for story in told}
     causes = {found.caused_by for found in by_id.values()}
     has_one_date = len(dates([found.finding for found in by_id.values()])) <= 1
-    width = len(str(len(by_id)))
     lines = _listed(told)
+    width = max(len(str(numbers[alike[0].id])) for alike in lines)
     advised: set[str] = set()
     for alike in lines:
         first = alike[0]

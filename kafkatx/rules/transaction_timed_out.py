@@ -57,10 +57,11 @@ from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
+from kafkatx.rules.timeouts.failed_checkpoints import failed_commits
 from kafkatx.rules.timeouts.in_logs import LOG_WORDS, TimedOutInLogs, severity_in_logs, told_in_logs
 from kafkatx.rules.timeouts.late_commits import LATE_WORDS, timed_out_by_late_commits
 from kafkatx.rules.timeouts.refusals import ALONE_WORDS, TIME_WORDS, TOLD_WORDS, timed_out_by_refusals
-from kafkatx.rules.timeouts.shared_words import BY_ITSELF, HELD_UP, ITS_LINE, OTHER_INSTANCE, TIMED_OUT, TITLE
+from kafkatx.rules.timeouts.shared_words import BY_ITSELF, HELD_UP, ITS_LINE, OTHER_INSTANCE, REPLAY, TIMED_OUT, TITLE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
 from kafkatx.words.evidence_refs import begin_row, decision_row
@@ -69,7 +70,7 @@ from kafkatx.words.facts import instant, lasting
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import transaction_timeout
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Refs, facts
+from kafkatx.words.values import Count, Data, Duration, Refs, facts
 
 
 class After(Enum):
@@ -85,10 +86,17 @@ class Facts(RowEnd):
     """Transactions that ran longer than their timeout, as the coordinator's records show; the first is explained."""
 
     lost: Count | None
+    checkpointed: Data
+    commits_refused: Refs
     after: After
     was_initialised: bool
     until_next: Duration
     remedies: Remedies
+
+    @property
+    def uncommitted(self) -> Data | None:
+        """Data of completed checkpoints that Flink could not commit."""
+        return self.checkpointed or None
 
     @property
     def is_fenced(self) -> bool:
@@ -128,7 +136,7 @@ def find(model: CaptureModel) -> Found:
         severity = Severity.warning
         if group.told_by is ToldBy.rows:
             facts = _of_rows(group)
-            is_lost = facts.after is After.nothing and not facts.may_lose_nothing
+            is_lost = (facts.after is After.nothing and not facts.may_lose_nothing) or bool(facts.checkpointed)
             severity = Severity.error if is_lost else severity
         elif group.told_by is ToldBy.data:
             facts = data_facts(group)
@@ -149,10 +157,13 @@ def find(model: CaptureModel) -> Found:
 def _of_rows(group: EndGroup) -> Facts:
     model, row = group.model, group.first.row
     ended = row_end(group)
+    checkpointed, commits_refused = failed_commits(group) if ended["framework"] is not None else (Data(), ())
     spans = (span for number in group.numbers for span in TransactionEnd(model, number).aborted_data)
     return Facts(
         **ended,
         lost=Count(sum(int(span["records"]) for span in spans)) or None,
+        checkpointed=checkpointed,
+        commits_refused=commits_refused,
         after=_after(model, group.numbers[-1]),
         was_initialised=bool(row["next_state"] == EMPTY),
         until_next=Duration(row["next_timestamp"] - row["completion_timestamp"]),
@@ -191,8 +202,14 @@ def _remedies(group: EndGroup) -> Remedies:
 LONGEST = Phrase(Lasted, measure("the longest transaction of the id ran {time} (at least: it was cut off)"))
 WORDS = Words(
     Facts,
-    title=TITLE,
-    summary=(TIMED_OUT, COMMITTED_SAID, pick("perhaps", {None: " No second instance caused it."}, "")),
+    title=pick("uncommitted", {None: TITLE}, ("{uncommitted.records:record} of a completed checkpoint lost: ", TITLE)),
+    summary=(
+        TIMED_OUT,
+        COMMITTED_SAID,
+        "[ Flink could not commit {uncommitted} any more: they belong to a completed checkpoint, so it does not write "
+        "them again.]",
+        pick("perhaps", {None: " No second instance caused it."}, ""),
+    ),
     actors=(T1,),
     steps=(
         WROTE,
@@ -214,6 +231,7 @@ WORDS = Words(
         ABORTED,
         COMMITTED_FIRST,
         WITNESSED,
+        step("Flink could not commit it when its checkpoint was complete", "its log", cites="commits_refused"),
         step("{after.value}", cites="next"),
     ),
     considered=(
@@ -260,7 +278,7 @@ WORDS = Words(
             unless="was_initialised",
         ),
     ),
-    remedies=(RESENT, LOOK_FIRST, NOT_RESENT, included("remedies"), BY_ITSELF),
+    remedies=(REPLAY, RESENT, LOOK_FIRST, NOT_RESENT, included("remedies"), BY_ITSELF),
 )
 
 SAME_EPOCH_WORDS = Words(
