@@ -55,6 +55,17 @@ def same_id_and_time(model: CaptureModel, cause: Finding, effect: Finding) -> bo
     return (is_known and one == other) or _touch(cause, effect.since, effect.until)
 
 
+def made_it_abort(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """What a client met before it aborted; not what it met after somebody else had ended its transaction."""
+    return not effect.facts.get("is_unsent") and same_id_and_time(model, cause, effect)
+
+
+def ended_by_others(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """An end of the same producer's transaction that it did not ask for, before what it met."""
+    is_before = cause.until is not None and effect.since is not None and cause.until <= effect.since
+    return bool(cause.facts.get("is_unsent")) and is_before and same_id_and_time(model, cause, effect)
+
+
 def same_time(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     """A broker that was away while at least half of it happened: as leader, or as a replica that had to confirm."""
     touched, of = shared(model, cause, effect)

@@ -36,6 +36,7 @@ from kafkatx.findings.client_lines import (
     times_of,
     topic_partition,
 )
+from kafkatx.findings.conditions import ended_by_others
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
@@ -365,4 +366,10 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS,), depth=3, decided_by=(Side.client, Side.broker))
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=3,
+    caused_by=(("aborted_by_client", ended_by_others),),
+    decided_by=(Side.client, Side.broker),
+)

@@ -202,7 +202,9 @@ def _remedies(group: EndGroup) -> Remedies:
 LONGEST = Phrase(Lasted, measure("the longest transaction of the id ran {time} (at least: it was cut off)"))
 WORDS = Words(
     Facts,
-    title=pick("uncommitted", {None: TITLE}, ("{uncommitted.records:record} of a completed checkpoint lost: ", TITLE)),
+    title=pick(
+        "uncommitted", {None: TITLE}, "{uncommitted.records:record} of a completed checkpoint lost by a timeout"
+    ),
     summary=(
         TIMED_OUT,
         COMMITTED_SAID,
