@@ -341,3 +341,28 @@ def test_what_a_checkpoint_ends_is_not_held_up_by_its_work(of_flink):
 
 def test_ids_that_one_change_mends_have_one_root_cause(of_flink):
     assert totals(of_flink).startswith("1 root cause;")
+
+
+@pytest.fixture(scope="module")
+def of_streams():
+    """A recorded process that stood still for longer than its timeout, and one that was killed in its transaction."""
+    return [one.finding for one in diagnose([fixtures() / "f-streams-frozen"]).findings if one.finding.rule == RULE]
+
+
+def test_a_process_that_ended_in_its_transaction_needs_no_other_timeout(of_streams):
+    (killed,) = (one for one in of_streams if "totals" in str(one.transactional_id))
+    assert killed.remedies[0].text.startswith("No setting to change: its process ended in the transaction")
+    assert not any(remedy.config for remedy in killed.remedies)
+    frozen = [one for one in of_streams if one is not killed]
+    assert all(any(remedy.config for remedy in one.remedies) for one in frozen)
+
+
+def test_what_a_framework_writes_again_is_no_error_and_its_ids_are_asked_the_same(of_streams):
+    assert {one.severity for one in of_streams} == {Severity.warning}
+    reasons = {str(remedy.derived_from).partition(";")[2] for one in of_streams for remedy in one.remedies}
+    assert reasons - {""} == {" that and two request timeouts, rounded up to 90 s"}
+
+
+def test_a_later_commit_is_cited_by_its_own_row(of_streams):
+    (step,) = (step for one in of_streams for step in one.steps if step.text == "The id committed again later")
+    assert [place.text.split(",")[0] for place in step.places] == ["PrepareCommit"]
