@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
 from kafkatx.findings.finding import Finding, Subject
@@ -73,13 +75,13 @@ def root_causes(findings: list[Diagnosed]) -> list[Diagnosed]:
     return [found for found in findings if _is_wrong(found) and not _has_wrong_cause(found, by_id)]
 
 
-def named(finding: Finding, others: str = "") -> str:
+def named(finding: Finding, others: str = "", short: Mapping[str, str] = MappingProxyType({})) -> str:
     """`payments-eu-1: fenced by a second instance (proved)`: whom a finding is about, what of them, how sure.
 
-    `others` is said of those of whom the same is told.
+    `others` is said of those of whom the same is told, `short` are names by which long ones are told there.
     That a failure happened is not in doubt; its title says that the cause is.
     """
-    who = "" if finding.who is None else f"{finding.who}{others}: "
+    who = "" if finding.who is None else f"{short.get(finding.who, finding.who)}{others}: "
     return f"{who}{finding.title}" if finding.is_unexplained else f"{who}{finding.title} ({finding.verdict.name})"
 
 

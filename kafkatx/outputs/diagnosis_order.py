@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from kafkatx.findings.finding import Finding
 from kafkatx.terms.times import iso
 
 _NUMBERS = re.compile(r"(?:[-_.]?\d+)+$")
+
+_UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,13 @@ def _kind(found: Diagnosed, by_id: dict[str, Diagnosed]) -> tuple[object, ...]:
         kind.append((cause.finding.rule, cause.finding.title, cause.finding.verdict))
         cause = by_id.get(cause.caused_by or "")
     return tuple(kind)
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Names with a UUID in them by its first eight digits, where that tells them apart from all others."""
+    short = {name: _UUID.sub(r"\1..", name) for name in names}
+    counts = Counter(short.values())
+    return {name: told for name, told in short.items() if told != name and counts[told] == 1}
 
 
 def dates(findings: Iterable[Finding]) -> set[str]:

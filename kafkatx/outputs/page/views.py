@@ -14,7 +14,7 @@ from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.explained import Considered, Remedy
 
-MOST_STEPS = 3
+MOST_STEPS = 4
 """Remedies of the worst finding of a chain in the answer, and about as many of the others."""
 
 

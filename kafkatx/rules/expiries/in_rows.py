@@ -201,6 +201,12 @@ ROW_WORDS = Words(
             "application",
             needs="met",
         ),
+        remedy(
+            "Look into the log of the application of {id} for InvalidPidMappingException: without one nothing was "
+            "lost, and the id goes on",
+            "application",
+            unless="met",
+        ),
         included("longer"),
     ),
 )
