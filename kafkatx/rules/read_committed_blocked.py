@@ -363,9 +363,9 @@ WORDS = Words(
                     "anew without keepPreparedTxn, and do not abort it by hand: both may undo what was promised",
                     Holder.decided: "Bring back the leaders of its partitions; do not abort it by hand. The "
                     "coordinator has decided it and sends its markers until they answer",
-                    Holder.committed: "Do not abort it yet: the coordinator committed it, and an abort makes the loss "
-                    'of its records final. First do what is said of {id} as "not atomic"; only then an abort of '
-                    "{data.place} lets readers pass",
+                    Holder.committed: "Do not abort {data.place} yet: the coordinator committed it, and an abort makes "
+                    'the loss of its records final. First do what is said of {id} as "not atomic"; only then an '
+                    "abort of {data.place} lets readers pass",
                     Holder.hanging: "Do not abort {data} before both checks under hanging transaction say that "
                     "it hangs",
                 },

@@ -120,6 +120,11 @@ class StoryView:
         distinct = {remedy.text: finding for remedy, finding in reversed(told)}
         return tuple(one for one in told if distinct[one[0].text] is one[1])[: 2 * MOST_STEPS]
 
+    @property
+    def beside(self) -> tuple[tuple[RemedyView, FindingView], ...]:
+        """Of that the first steps for the others, which have no order among the worst one's."""
+        return tuple((remedy, finding) for remedy, finding in self.advice if finding is not self.worst)
+
 
 @dataclass(frozen=True, slots=True)
 class Card:

@@ -201,12 +201,12 @@ ROW_WORDS = Words(
             "application",
             needs="met",
         ),
+        included("longer"),
         remedy(
             "Look into the log of the application of {id} for InvalidPidMappingException: without one nothing was "
             "lost, and the id goes on",
             "application",
             unless="met",
         ),
-        included("longer"),
     ),
 )
