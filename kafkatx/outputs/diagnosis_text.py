@@ -61,11 +61,11 @@ def _parts(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]:
 def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableType]:
     """The headline; of several findings an index, the worst first, and how many root causes they are.
 
-    Where nothing is wrong that comes first.
+    Where nothing is wrong and nothing failed that comes first.
     """
     if len(numbers) > 1:
         sums = shown(" ".join(filter(None, (totals(diagnosis), _times(diagnosis)))), "dim")
-        is_fine = told[0].worst.finding.severity is Severity.info
+        is_fine = told[0].worst.finding.severity is Severity.info and not diagnosis.failures.explained
         yield from (sums, *_index(told, numbers)) if is_fine else (*_index(told, numbers), sums)
         return
     headline = answer(diagnosis).headline
@@ -111,7 +111,7 @@ def _index(told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableTyp
     listed = {found.id for alike in lines for found in alike}
     left = [found.finding.severity for found in by_id.values() if found.id not in listed]
     if left:
-        what = f"{len(left)} for information" if max(left) is Severity.info else plural(len(left), "more finding")
+        what = f"{len(left)} for information" if max(left) is Severity.info else f"{len(left)} more"
         yield marked("  ", f"and {what}, below", "dim")
 
 

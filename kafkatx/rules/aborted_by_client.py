@@ -105,8 +105,8 @@ def find(model: CaptureModel) -> Found:
     unsent = np.isin(np.arange(len(by_client)), [number for number, lines in went_on.items() if lines])
     for group in _by_id(model, unsent):
         lines = event_refs(model, went_on[int(group.numbers[0])], 3)
-        told = Unsent(**row_end(group), is_unsent=True, went_on=lines)
-        yield Case(facts=told, verdict=Verdict.likely, severity=Severity.info, **group.columns())
+        unsent_end = Unsent(**row_end(group), is_unsent=True, went_on=lines)
+        yield Case(facts=unsent_end, verdict=Verdict.likely, severity=Severity.info, **group.columns())
     for verdict in (Verdict.proved, Verdict.likely, Verdict.possible):
         for group in _by_id(model, by_client & ~unsent & (ended.verdict == verdict)):
             facts = _of_rows(group)

@@ -271,7 +271,11 @@ WORDS = Words(
             {True: "it could not ask the coordinator whether the partition is in a transaction."},
             "the partition was[ {perhaps}] not part of an open transaction.",
         ),
-        pick("is_late", {True: " The records may have come late, after an abort, and were kept from hanging."}, ""),
+        pick(
+            "is_late",
+            {True: " They may have come late, after an abort: accepted, they would have stayed open for ever."},
+            "",
+        ),
         pick(
             "must_abort",
             {
@@ -326,8 +330,8 @@ WORDS = Words(
             needs="any_could_not_ask shrunk",
         ),
         left_open(
-            "another reason for the same error",
-            "no broker's line names the reason",
+            "another reason for the refusal",
+            "its error has several, and no broker's line names which",
             decided_by="the server.log of the partition's leader at that time",
             needs="perhaps",
         ),
