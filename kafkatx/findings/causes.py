@@ -1,9 +1,10 @@
 """Which finding caused which: the graph of mechanisms that the rules name, each edge with its condition.
 
-Edges go from a lower to a higher depth, so there are no cycles; the only tie is stuck_prepare, which causes the storm
-of its own id. Of several causes the surest and then the nearest one (greatest depth, then time) is the primary;
-others are contributing unless they are behind the primary already. A cause begins before its effect ends. Of many
-alike things some may have one cause and some another one: each that had a part in them is told.
+Edges go from a lower to a higher depth, so there are no cycles. Two go another way: stuck_prepare causes the storm of
+its own id, and an abort that its client did not send lets a leader refuse what it writes next. Of several causes the
+surest and then the nearest one (greatest depth, then time) is the primary; others are contributing unless they are
+behind the primary already. A cause begins before its effect ends. Of many alike things some may have one cause and some
+another one: each that had a part in them is told.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.own_logs import OwnLog
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, share_most
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.times import parse_time
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 
 TRANSACTIONAL_ID = "transactional.id"
@@ -54,6 +55,17 @@ def same_id_and_time(model: CaptureModel, cause: Finding, effect: Finding) -> bo
     return (is_known and one == other) or _touch(cause, effect.since, effect.until)
 
 
+def made_it_abort(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """What a client met before it aborted; not what it met after somebody else had ended its transaction."""
+    return not effect.facts.get("is_unsent") and same_id_and_time(model, cause, effect)
+
+
+def ended_by_others(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """An end of the same producer's transaction that it did not ask for, before what it met."""
+    is_before = cause.until is not None and effect.since is not None and cause.until <= effect.since
+    return bool(cause.facts.get("is_unsent")) and is_before and same_id_and_time(model, cause, effect)
+
+
 def same_time(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     """A broker that was away while at least half of it happened: as leader, or as a replica that had to confirm."""
     touched, of = shared(model, cause, effect)
@@ -77,6 +89,16 @@ def lost_the_tail(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     if not -CLIENT_TOLERANCE_MS <= cause.since - effect.until <= ON_DISK_MS or effect.topic is None:
         return False
     leader = _leader(model, effect.topic, effect.partition, cause.since) if effect.partition is not None else None
+    return not cause.nodes or leader is None or leader in cause.nodes
+
+
+def took_the_leader(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """A broker that was away when the coordinator knew no leader of a partition, unless logs name another one."""
+    left_out_at = effect.facts.get("left_out_at")
+    if left_out_at is None or not _touch(cause, at := parse_time(left_out_at), at):
+        return False
+    is_one = effect.topic is not None and effect.partition is not None
+    leader = _leader(model, str(effect.topic), int(effect.partition or 0), at) if is_one else None
     return not cause.nodes or leader is None or leader in cause.nodes
 
 

@@ -106,6 +106,11 @@ class EndFacts:
         return None
 
     @property
+    def uncommitted(self) -> Data | None:
+        """Data of completed checkpoints that Flink could not commit, where its log tells."""
+        return None
+
+    @property
     def loses_nothing(self) -> bool:
         """Whether readers are given all records, since COMMIT markers ended them before the abort."""
         return False

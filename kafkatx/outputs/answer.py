@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
 from kafkatx.findings.finding import Finding, Subject
 from kafkatx.findings.named_errors import SPOKEN_OF
-from kafkatx.outputs.diagnosis_order import Story, stories
+from kafkatx.outputs.diagnosis_order import Story, one_change, stories
 from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.evidence_refs import plural
@@ -73,13 +75,13 @@ def root_causes(findings: list[Diagnosed]) -> list[Diagnosed]:
     return [found for found in findings if _is_wrong(found) and not _has_wrong_cause(found, by_id)]
 
 
-def named(finding: Finding, others: str = "") -> str:
+def named(finding: Finding, others: str = "", short: Mapping[str, str] = MappingProxyType({})) -> str:
     """`payments-eu-1: fenced by a second instance (proved)`: whom a finding is about, what of them, how sure.
 
-    `others` is said of those of whom the same is told.
+    `others` is said of those of whom the same is told, `short` are names by which long ones are told there.
     That a failure happened is not in doubt; its title says that the cause is.
     """
-    who = "" if finding.who is None else f"{finding.who}{others}: "
+    who = "" if finding.who is None else f"{short.get(finding.who, finding.who)}{others}: "
     return f"{who}{finding.title}" if finding.is_unexplained else f"{who}{finding.title} ({finding.verdict.name})"
 
 
@@ -234,9 +236,10 @@ def totals(diagnosis: Diagnosis) -> str:
 
 
 def _roots(told: list[Story]) -> str:
-    """`2 root causes and 1 failure with its cause open`."""
+    """`2 root causes and 1 failure with its cause open`; what one change of a setting mends has one cause."""
     unknown = sum(story.worst.finding.is_unexplained for story in told)
-    known = [plural(len(told) - unknown, "root cause")] if len(told) > unknown else []
+    causes = {one_change(story.worst) for story in told if not story.worst.finding.is_unexplained}
+    known = [plural(len(causes), "root cause")] if causes else []
     left = "its cause" if unknown == 1 else "their causes"
     return " and ".join([*known, *([f"{plural(unknown, 'failure')} with {left} open"] if unknown else [])])
 

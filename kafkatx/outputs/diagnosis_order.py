@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafkatx.findings.diagnosis import Diagnosed
 from kafkatx.findings.finding import Finding
 from kafkatx.terms.times import iso
+
+_NUMBERS = re.compile(r"(?:[-_.]?\d+)+$")
+
+_UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,17 @@ def folded(told: list[Story], listed: set[str]) -> list[list[Diagnosed]]:
     return list(lines.values())
 
 
+def one_change(found: Diagnosed) -> object:
+    """What findings have in common that one change of a setting mends: ids of one name but for their numbers.
+
+    Of findings that propose no value of one it is themselves.
+    """
+    finding = found.finding
+    asked = ((one.config, one.current, one.proposed) for one in finding.remedies if (one.proposed or "").isdecimal())
+    change, name = next(asked, None), finding.transactional_id
+    return found.id if change is None or name is None else (finding.rule, change, _NUMBERS.sub("", name))
+
+
 def _kind(found: Diagnosed, by_id: dict[str, Diagnosed]) -> tuple[object, ...]:
     """What a finding has in common with those that are alike: so have their causes."""
     kind: list[object] = []
@@ -95,6 +112,13 @@ def _kind(found: Diagnosed, by_id: dict[str, Diagnosed]) -> tuple[object, ...]:
         kind.append((cause.finding.rule, cause.finding.title, cause.finding.verdict))
         cause = by_id.get(cause.caused_by or "")
     return tuple(kind)
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Names with a UUID in them by its first eight digits, where that tells them apart from all others."""
+    short = {name: _UUID.sub(r"\1..", name) for name in names}
+    counts = Counter(short.values())
+    return {name: told for name, told in short.items() if told != name and counts[told] == 1}
 
 
 def dates(findings: Iterable[Finding]) -> set[str]:

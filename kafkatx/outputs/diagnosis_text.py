@@ -18,7 +18,7 @@ from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
 from kafkatx.findings.finding import Finding
 from kafkatx.outputs.answer import answer, named, totals
 from kafkatx.outputs.diagnosis_end import damage, failures, not_checked
-from kafkatx.outputs.diagnosis_order import Story, dates, folded, stories
+from kafkatx.outputs.diagnosis_order import Story, dates, folded, short_names, stories
 from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
 from kafkatx.terms.times import iso
@@ -61,11 +61,11 @@ def _parts(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]:
 def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableType]:
     """The headline; of several findings an index, the worst first, and how many root causes they are.
 
-    Where nothing is wrong that comes first.
+    Where nothing is wrong and nothing failed that comes first.
     """
     if len(numbers) > 1:
         sums = shown(" ".join(filter(None, (totals(diagnosis), _times(diagnosis)))), "dim")
-        is_fine = told[0].worst.finding.severity is Severity.info
+        is_fine = told[0].worst.finding.severity is Severity.info and not diagnosis.failures.explained
         yield from (sums, *_index(told, numbers)) if is_fine else (*_index(told, numbers), sums)
         return
     headline = answer(diagnosis).headline
@@ -96,20 +96,23 @@ def _index(told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableTyp
     roots = {story.worst.id for story in told}
     causes = {found.caused_by for found in by_id.values()}
     has_one_date = len(dates([found.finding for found in by_id.values()])) <= 1
-    width = len(str(len(by_id)))
     lines = _listed(told)
+    width = max(len(str(numbers[alike[0].id])) for alike in lines)
+    short = short_names({found.finding.who or "" for found in by_id.values()})
     advised: set[str] = set()
     for alike in lines:
         first = alike[0]
         indent = 0 if first.id in roots else 2
         if not indent:
             advised = set()
-        yield from _entry(alike, numbers, by_id.get(first.caused_by or ""), width, indent, has_one_date)
+        yield from _entry(alike, numbers, by_id.get(first.caused_by or ""), width, indent, has_one_date, short)
         if first.finding.severity > Severity.info or first.id in causes or (not indent and _asks_for_something(first)):
             yield from _first_advice(first, advised, indent + width + 10)
-    left = len(numbers) - sum(map(len, lines))
+    listed = {found.id for alike in lines for found in alike}
+    left = [found.finding.severity for found in by_id.values() if found.id not in listed]
     if left:
-        yield marked("  ", f"and {left} more, below", "dim")
+        what = f"{len(left)} for information" if max(left) is Severity.info else f"{len(left)} more"
+        yield marked("  ", f"and {what}, below", "dim")
 
 
 def _listed(told: list[Story]) -> list[list[Diagnosed]]:
@@ -129,6 +132,7 @@ def _entry(
     width: int,
     indent: int,
     has_one_date: bool,
+    short: dict[str, str],
 ) -> Iterator[RenderableType]:
     """Severity, when, whom, what, how sure and why."""
     first = alike[0]
@@ -137,9 +141,18 @@ def _entry(
     why = "" if cause is None else f", {BECAUSE[cause.finding.verdict]} {numbers[cause.id]}{broker}"
     mark = Text.assemble(f"{numbers[first.id]:>{width}}. ", (f"{finding.severity.name:<8}", COLOURS[finding.severity]))
     time = (iso(finding.moment) or "")[11 if has_one_date else 0 : 19].replace("T", " ")
-    rest = [numbers[found.id] for found in alike[1:]]
-    others = f" and {len(rest)} more (see {_runs(rest)})" if rest else ""
-    yield marked(mark, f"{time} {named(finding, others)}{why}".lstrip(), indent=indent)
+    yield marked(
+        mark, f"{time} {named(finding, _others(alike[1:], numbers, short), short)}{why}".lstrip(), indent=indent
+    )
+
+
+def _others(alike: list[Diagnosed], numbers: dict[str, int], short: dict[str, str]) -> str:
+    """Of whom the same is told: one by name, more by their number."""
+    if not alike:
+        return ""
+    who = alike[0].finding.who or ""
+    told = short.get(who, who) if len(alike) == 1 and who else f"{len(alike)} more"
+    return f" and {told} (see {_runs([numbers[found.id] for found in alike])})"
 
 
 def _runs(numbers: list[int]) -> str:

@@ -24,7 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.conditions import made_it_abort, same_id_and_time
 from kafkatx.findings.end_groups import EndGroup, groups_without_rows
 from kafkatx.findings.ends import (
     COMMITTED_FIRST,
@@ -52,10 +52,12 @@ from kafkatx.rules.aborted_without_id import NAMELESS_WORDS, aborted_without_id
 from kafkatx.rules.aborts.in_logs import LOG_WORDS, is_shown_close, told_in_logs, was_asked_for
 from kafkatx.rules.aborts.nobodys import NOBODYS, Nobodys, nobodys_data
 from kafkatx.rules.aborts.reasons import NOTHING, why_aborted
+from kafkatx.rules.aborts.unsent import UNSENT_WORDS, Unsent, later_lines, unwitnessed
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import lasting
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Refs, facts
 
@@ -99,8 +101,14 @@ def find(model: CaptureModel) -> Found:
     ended, is_abort = model.ends.rows(), model.transactions["decision"] == PREPARE_ABORT
     perhaps = ended.reason == Reason.no_bump_release
     by_client = (is_abort & (ended.ended_by == EndedBy.client)) | perhaps
+    went_on = {number: later_lines(model, number) for number in unwitnessed(model, by_client)}
+    unsent = np.isin(np.arange(len(by_client)), [number for number, lines in went_on.items() if lines])
+    for group in _by_id(model, unsent):
+        lines = event_refs(model, went_on[int(group.numbers[0])], 3)
+        unsent_end = Unsent(**row_end(group), is_unsent=True, went_on=lines)
+        yield Case(facts=unsent_end, verdict=Verdict.likely, severity=Severity.info, **group.columns())
     for verdict in (Verdict.proved, Verdict.likely, Verdict.possible):
-        for group in _by_id(model, by_client & (ended.verdict == verdict)):
+        for group in _by_id(model, by_client & ~unsent & (ended.verdict == verdict)):
             facts = _of_rows(group)
             loud = (facts.is_often or _is_all_that_is_shown(group)) and verdict is not Verdict.possible
             severity = Severity.warning if loud else Severity.info
@@ -338,10 +346,10 @@ OPERATOR_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, DATA_WORDS, OPERATOR_WORDS, LOG_WORDS, NAMELESS_WORDS),
+    words=(WORDS, DATA_WORDS, OPERATOR_WORDS, LOG_WORDS, NAMELESS_WORDS, UNSENT_WORDS),
     depth=5,
     caused_by=(
         ("fenced_by_group_generation", same_id_and_time),
-        ("partition_verification_failed", same_id_and_time),
+        ("partition_verification_failed", made_it_abort),
     ),
 )

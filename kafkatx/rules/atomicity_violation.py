@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafkatx.findings.conditions import lost_the_tail
+from kafkatx.findings.conditions import lost_the_tail, took_the_leader
 from kafkatx.findings.grouping import DataColumns, columns_of_part
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -23,39 +23,19 @@ from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
 from kafkatx.rules.answers.half_aborted import HALF_WORDS, half_aborted
+from kafkatx.rules.atomicity.fates import Fate, fate
+from kafkatx.rules.atomicity.lost_markers import left_out, next_entry, recovered
 from kafkatx.rules.atomicity.reach import NOT_WHOLE, OnePartition, disputed, is_compacted, is_over_gap, missing_for
 from kafkatx.rules.hanging.live_checks import TOOL
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.evidence_refs import completion_row, data_ref, decision_row, marker_ref, parts_of
-from kafkatx.words.explanation import Phrase, Words, left_open, measure, remedy, ruled_out, step
-from kafkatx.words.facts import data, instant, offsets, topic_partition
-from kafkatx.words.template import pick, render
+from kafkatx.words.evidence_refs import completion_row, decision_row, marker_ref, parts_of
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
+from kafkatx.words.facts import data, instant, topic_partition
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange, Refs, TopicPartition, facts
 
-KINDS = ("ABORT", "COMMIT", "a marker that does not show its kind")
 MOST_SUMMED_UP, MOST_TOLD = 3, 5
-
-
-@facts
-class Fate:
-    """How a transaction ended in one partition: by which marker, None without one; `data` is None without records."""
-
-    partition: TopicPartition
-    data: OffsetRange | None
-    ended_by: str | None
-    ended_at: int | None
-    is_own_too_late: bool
-    log_end: int
-    last_written: Instant | None
-    places: Refs
-
-    @property
-    def last_offset(self) -> int:
-        """The last offset of the partition's log."""
-        return self.log_end - 1
-
-    def __format__(self, spec: str) -> str:
-        return render(FATE.words.text, self) or ""
 
 
 @facts
@@ -63,6 +43,8 @@ class Facts:
     """A completed transaction with partitions that ended otherwise; `as_decided` counts those that did not.
 
     `unmarked` are the first records without a marker, `describes_producers` whether brokers can be asked for them.
+    `left_out_at` is when the coordinator's log says that it left out every marker that is missing. Else the first of
+    them was gone at `lost_before`; `recovered_at` is when a broker read that log anew from its disk in between.
     """
 
     id: str
@@ -76,9 +58,14 @@ class Facts:
     data: Data
     unmarked: OffsetRange | None
     describes_producers: bool
+    left_out_at: Instant | None
+    lost_before: Instant | None
+    recovered_at: Instant | None
     decided: Refs
     completed: Refs
     markers: Refs
+    left_out: Refs
+    recovered: Refs
 
     @property
     def odd(self) -> Count:
@@ -127,11 +114,19 @@ def _judged(model: CaptureModel, transaction: int, parts: list[Array]) -> Found:
     missing += [(part, NOT_WHOLE) for part in parts if part["status"] != Status.UNMARKED and is_over_gap(model, part)]
     bad = [*proved, *(part for part, phrase in missing if phrase is None)]
     if bad:
-        yield _case(model, transaction, bad, Verdict.proved if proved else Verdict.likely)
+        is_proved = bool(proved) or all(_left_out(model, transaction, part) for part in bad)
+        yield _case(model, transaction, bad, Verdict.proved if is_proved else Verdict.likely)
     name = model.transactional_id(int(model.transactions["id_code"][transaction]))
     for part, phrase in missing:
         if phrase is not None:
             yield phrase.of(OnePartition(name, topic_partition(model, int(part["partition_code"]))))
+
+
+def _left_out(model: CaptureModel, transaction: int, part: Array) -> list[int]:
+    """Lines by which the coordinator left a marker out that is missing; none of data that another one ended."""
+    if part["status"] != Status.UNMARKED:
+        return []
+    return left_out(model, transaction, topic_partition(model, int(part["partition_code"])))
 
 
 def _case(model: CaptureModel, transaction: int, bad: list[Array], verdict: Verdict) -> Case:
@@ -154,9 +149,12 @@ def _case(model: CaptureModel, transaction: int, bad: list[Array], verdict: Verd
 def _facts(model: CaptureModel, transaction: int, bad: list[Array]) -> Facts:
     row = model.transactions[transaction]
     odd = {int(part["partition_code"]) for part in bad}
-    fates = tuple(_fate(model, part) for part in bad[:MOST_TOLD])
+    fates = tuple(fate(model, part) for part in bad[:MOST_TOLD])
     marked = [part for part in parts_of(model, transaction) if part["status"] == Status.MARKED]
     good = [part for part in marked if int(part["partition_code"]) not in odd]
+    skips = [_left_out(model, transaction, part) for part in bad]
+    lines = [line for found in skips for line in found] if all(skips) else []
+    lost_before, again = _when_lost(model, transaction, bad) if not lines else (None, [])
     return Facts(
         id=model.transactional_id(int(row["id_code"])),
         producer_id=int(row["producer_id"]),
@@ -167,65 +165,62 @@ def _facts(model: CaptureModel, transaction: int, bad: list[Array]) -> Facts:
         as_decided=Count(len(good)),
         told=Count(len(good) + len(bad)),
         data=data(model, (model.spans[int(part["span"])] for part in bad if part["span"] >= 0)),
-        unmarked=next((fate.data for fate in fates if fate.data is not None and fate.ended_by is None), None),
+        unmarked=next((one.data for one in fates if one.data is not None and one.ended_by is None), None),
         describes_producers=model.facts.describes_producers,
+        left_out_at=instant(model.logs.times[lines[0]]) if lines else None,
+        lost_before=instant(lost_before) if lost_before is not None else None,
+        recovered_at=instant(model.logs.times[again[0]]) if again else None,
         decided=tuple(decision_row(row)),
         completed=tuple(completion_row(row)),
         markers=tuple(marker_ref(model, model.spans[int(part["marker"])]) for part in good[:4]),
+        left_out=event_refs(model, lines, 3),
+        recovered=event_refs(model, again, 2),
     )
 
 
-def _fate(model: CaptureModel, part: Array) -> Fate:
-    log_extent = model.log_extents[int(part["partition_code"])]
-    span = model.spans[int(part["span"])] if part["span"] >= 0 else None
-    own = model.spans[int(part["marker"])] if part["marker"] >= 0 else None
-    ended_at = known(span["marker_offset"]) if span is not None else None
-    written = (data_ref(model, span),) if span is not None else ()
-    markers = [one for one in (span if ended_at is not None else None, own) if one is not None]
-    return Fate(
-        partition=topic_partition(model, int(part["partition_code"])),
-        data=offsets(model, span) if span is not None else None,
-        ended_by=KINDS[int(span["marker_kind"])] if span is not None and ended_at is not None else None,
-        ended_at=ended_at,
-        is_own_too_late=own is not None and bool(own["first_offset"] < 0),
-        log_end=log_extent.log_end,
-        last_written=instant(log_extent.newest),
-        places=(*written, *(marker_ref(model, one) for one in markers)),
-    )
+def _when_lost(model: CaptureModel, transaction: int, bad: list[Array]) -> tuple[int | None, list[int]]:
+    """When the first marker that is missing was gone, and lines of brokers that recovered its log before that."""
+    first = next((part for part in bad if part["status"] == Status.UNMARKED), None)
+    if first is None:
+        return None, []
+    decided, completed = (int(model.transactions[transaction][name]) for name in ("decided_at", "completion_timestamp"))
+    before = next_entry(model, first, completed)
+    return before, recovered(model, topic_partition(model, int(first["partition_code"])), decided, before)
 
 
-FATE = Phrase(
-    Fate,
-    measure(
-        pick(
-            "data",
-            {None: "{partition} has neither its records nor its marker"},
-            pick(
-                "ended_by",
-                {None: "{data} has no marker and is still open"},
-                "{data} was ended by {ended_by} @ {ended_at}",
-            ),
-        )
-    ),
-)
 RECORDS = pick(
     "data",
     {(): "what is missing in {partitions: and }"},
     pick("data.records", {0: "{data}"}, "the {data.records:record} of {data}"),
 )
 TAIL = "an unclean election, a broker that stopped hard before its disk had the records, or a restored disk"
-AT_DECISION = "an unclean election, a restored disk, or (4.x) a broker that was down at the decision"
+AT_DECISION = "an unclean election, a restored disk, or a partition without a leader at the decision"
+LOST_BETWEEN = (
+    "Find the cause ",
+    pick("lost_before", {None: "after {decided_at}"}, "between {decided_at} and {lost_before}, the next marker there"),
+    pick(
+        "recovered_at",
+        {None: f": {AT_DECISION}"},
+        ". Look first at {recovered_at}, when a broker recovered that log: a restored disk, or an end that was not on "
+        "it yet",
+    ),
+)
 LOST = pick("unmarked", {None: "If they are lost, send"}, "If it is lost, send")
 SEEN = " in the application. Readers saw them, though the transaction was aborted. "
 DECIDED = pick("decision", {"COMMIT": "committed"}, "aborted")
 WORDS = Words(
     Facts,
-    title="not atomic: {decision} is missing in {odd:partition}",
+    title=pick(
+        "left_out_at",
+        {None: "not atomic: {decision} is missing in {odd:partition}"},
+        "not atomic: {decision} was never written in {odd:partition}",
+    ),
     summary=(
         "The coordinator ",
         DECIDED,
         " the transaction of {id} at {decided_at}, but[ {perhaps}] not in every partition: "
-        "{summed_up:; }[; {more} more].",
+        "{summed_up:; }[; {more} more].[ It left the marker out at {left_out_at}, since it knew no leader there, and "
+        "never sends it again.]",
     ),
     steps=(
         step("The coordinator decided {decision} for {told:partition} and completed it", cites="decided completed"),
@@ -247,6 +242,8 @@ WORDS = Words(
             each="fates",
             cites="each.places",
         ),
+        step("The coordinator left the marker out", "a line of its log at {left_out_at}", cites="left_out"),
+        step("A broker recovered that log from its disk at {recovered_at}, after the decision", cites="recovered"),
     ),
     considered=(
         ruled_out("stuck_prepare", "the coordinator completed it and sends no more markers", cites="completed"),
@@ -288,6 +285,14 @@ WORDS = Words(
             unless="unmarked",
         ),
         remedy(
+            "Before you send anything again, compare the offsets that consumer groups committed for {unmarked.place} "
+            "with {unmarked:offsets}. A group past {unmarked.last_offset} has read these records: it would get them "
+            "twice",
+            "operator",
+            command="kafka-consumer-groups.sh --bootstrap-server HOST:PORT --describe --all-groups",
+            needs="perhaps",
+        ),
+        remedy(
             pick(
                 "decision",
                 {
@@ -296,6 +301,7 @@ WORDS = Words(
                         " again only ",
                         RECORDS,
                         pick("as_decided", {0: ""}, "; the rest is committed"),
+                        pick("left_out_at", {None: ""}, ". read_committed readers never got them"),
                         ". Or compensate for these records in the application",
                     )
                 },
@@ -314,17 +320,26 @@ WORDS = Words(
             "operator",
         ),
         remedy(
-            (
-                "Find the cause",
-                pick("takes_records", {True: ", after {decided_at}: "}, " at {decided_at}: "),
+            pick(
+                "decision",
+                {
+                    "ABORT": "Find the cause at {decided_at}: records of __transaction_state lost behind a commit "
+                    "(power cut), or a COMMIT by hand"
+                },
                 pick(
-                    "decision",
-                    {"ABORT": "records of __transaction_state lost behind a commit (power cut), or a COMMIT by hand"},
-                    pick(
-                        "perhaps",
-                        {None: "an abort by hand (kafka-transactions.sh abort)"},
-                        pick("takes_records", {True: TAIL}, AT_DECISION),
-                    ),
+                    "left_out_at",
+                    {
+                        None: pick(
+                            "perhaps",
+                            {None: "Find the cause at {decided_at}: an abort by hand (kafka-transactions.sh abort)"},
+                            pick(
+                                "takes_records",
+                                {True: f"Find the cause, after {{decided_at}}: {TAIL}"},
+                                LOST_BETWEEN,
+                            ),
+                        )
+                    },
+                    "Find out why {partitions: and } had no leader at {left_out_at}",
                 ),
             ),
             "operator",
@@ -336,7 +351,18 @@ WORDS = Words(
             proposed="false",
             needs="perhaps",
         ),
+        remedy(
+            "Prevent it: keep three replicas of each partition of the transaction, so that one broker that is down "
+            "leaves none without a leader",
+            "topic",
+            needs="left_out_at",
+        ),
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS, HALF_WORDS), depth=5, caused_by=(("broker_unreachable", lost_the_tail),))
+RULE = Rule(
+    find=find,
+    words=(WORDS, HALF_WORDS),
+    depth=5,
+    caused_by=(("broker_unreachable", took_the_leader), ("broker_unreachable", lost_the_tail)),
+)

@@ -200,8 +200,8 @@ OWN_LOG = {
 }
 FIND_OUT = {
     OwnLog.HARD_STOP: "Find out what killed {brokers} (kill -9, out of memory, power)",
-    OwnLog.STOOD_STILL: "Find out why {brokers} was away: it stood still (paused host or container, disk, long garbage "
-    "collection)",
+    OwnLog.STOOD_STILL: "Find out why {brokers} {number:was|were} away: {number:it|they} stood still (paused "
+    "host or container, disk, long garbage collection)",
     OwnLog.GOES_ON: "Find out what cut the network to {brokers}: the process was running",
 }
 WHICH = "Find out which broker with a replica of {partitions:3} was away, and why (host, process, network)"

@@ -235,18 +235,18 @@ WORDS = Words(
     remedies=(
         remedy(
             (
-                "Do not send the records of the transaction[ whose commit was called at {called_at}] again: ",
+                "Do not send its records again: ",
                 pick("resolved.fate", {TransactionFate.committed: "they are"}, "they will be"),
-                " committed. If they were sent again already, readers get them twice",
+                " committed[ (commit called at {called_at})]. If they were sent again already, readers get them twice",
             ),
             "application",
             needs="is_commit resolved.fate.is_commit",
         ),
         remedy(
             (
-                "Send the records of the transaction[ whose commit was called at {called_at}] again",
+                "Send its records again",
                 pick("resolved.fate", {TransactionFate.aborted_by_new_instance: ", unless the new instance did"}, ""),
-                ": they were not committed",
+                ": they were not committed[ (commit called at {called_at})]",
             ),
             "application",
             needs="is_commit resolved.is_aborted",

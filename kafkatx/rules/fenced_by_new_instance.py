@@ -189,7 +189,12 @@ WORDS = Words(
         ruled_out("transaction_timed_out", WITHIN_TIMEOUT, cites="decided"),
         ruled_out(
             "aborted_by_client",
-            "a client's own abort keeps the epoch (classic protocol)",
+            pick(
+                "is_classic",
+                {True: "a client's own abort keeps the epoch (classic protocol)"},
+                "after its own abort T1 would go on under epoch {decision_epoch} (transactions v2); T2 got {new.epoch} "
+                "at once",
+            ),
             cites="decided",
             unless="is_v2_guess",
         ),

@@ -108,9 +108,10 @@ def find(model: CaptureModel) -> Found:
     """
     yield from hanging_told(model)
     yield from disowned(model)
-    yield from skipped_markers(model)
-    for number in np.flatnonzero((model.spans["flags"] & OPEN) != 0):
-        yield from judged(OpenSpan(model, int(number)))
+    spans = (OpenSpan(model, int(number)) for number in np.flatnonzero((model.spans["flags"] & OPEN) != 0))
+    found = [result for one in spans for result in judged(one)]
+    yield from found
+    yield from skipped_markers(model, {f"{one.topic}-{one.partition}" for one in found if isinstance(one, Case)})
 
 
 def judged(one: OpenSpan) -> Found:

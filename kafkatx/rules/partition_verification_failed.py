@@ -36,6 +36,7 @@ from kafkatx.findings.client_lines import (
     times_of,
     topic_partition,
 )
+from kafkatx.findings.conditions import ended_by_others
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
@@ -270,7 +271,11 @@ WORDS = Words(
             {True: "it could not ask the coordinator whether the partition is in a transaction."},
             "the partition was[ {perhaps}] not part of an open transaction.",
         ),
-        pick("is_late", {True: " The records may have come late, after an abort, and were kept from hanging."}, ""),
+        pick(
+            "is_late",
+            {True: " They may have come late, after an abort: accepted, they would have stayed open for ever."},
+            "",
+        ),
         pick(
             "must_abort",
             {
@@ -325,8 +330,8 @@ WORDS = Words(
             needs="any_could_not_ask shrunk",
         ),
         left_open(
-            "another reason for the same error",
-            "no broker's line names the reason",
+            "another reason for the refusal",
+            "its error has several, and no broker's line names which",
             decided_by="the server.log of the partition's leader at that time",
             needs="perhaps",
         ),
@@ -365,4 +370,10 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS,), depth=3, decided_by=(Side.client, Side.broker))
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=3,
+    caused_by=(("aborted_by_client", ended_by_others),),
+    decided_by=(Side.client, Side.broker),
+)

@@ -30,6 +30,7 @@ from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.rules import hanging_transaction
 from kafkatx.rules.answers.leaders import told_open
 from kafkatx.rules.answers.positions import POSITION_WORDS, blocked_told
+from kafkatx.rules.atomicity.lost_markers import is_left_out
 from kafkatx.rules.hanging.live_checks import ASK, FIND_HANGING
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.topics import INTERNAL
@@ -134,8 +135,7 @@ def stands_at(one: OpenSpan) -> int:
 
 def severity_of(one: OpenSpan) -> Severity:
     """How bad it is that open data hold the last stable offset, by how long they do and whether anybody ends them."""
-    since = since_of(one)
-    return _severity(one, _holder(one), one.model.age_ms(since) if since is not None else 0)
+    return _severity(one, _holder(one), one.model.age_ms(since) if (since := since_of(one)) is not None else 0)
 
 
 def _blocked(one: OpenSpan, facts: Facts) -> Case:
@@ -217,7 +217,7 @@ def doubt_of(one: OpenSpan) -> Doubt | None:
     if one.log_extent.is_torn:
         return Doubt.other_copy
     is_only_copy = one.model.facts.brokers <= 1 and one.model.has_all_state_partitions
-    if is_only_copy or _is_known_undecided(one):
+    if is_only_copy or _is_known_undecided(one) or is_left_out(one):
         return None
     return Doubt.young if _is_young(one) else Doubt.other_copy
 
@@ -303,7 +303,7 @@ WORDS = Words(
     Facts,
     title=(
         "blocked at offset {last_stable_offset}",
-        pick("is_long", {True: " for {age}"}, " as the evidence ends"),
+        pick("is_long", {True: " for {age}"}, " until the evidence ends"),
     ),
     who="readers of {data.place}",
     summary=(
@@ -363,9 +363,9 @@ WORDS = Words(
                     "anew without keepPreparedTxn, and do not abort it by hand: both may undo what was promised",
                     Holder.decided: "Bring back the leaders of its partitions; do not abort it by hand. The "
                     "coordinator has decided it and sends its markers until they answer",
-                    Holder.committed: "Do not abort it by hand: the coordinator committed it. First send its records "
-                    "again or compensate for them, as under atomicity violation: before that, an abort would make "
-                    "their loss final. Only after that an abort of {data.place} lets readers pass",
+                    Holder.committed: "Do not abort {data.place} yet: the coordinator committed it, and an abort makes "
+                    'the loss of its records final. First do what is said of {id} as "not atomic"; only then an '
+                    "abort of {data.place} lets readers pass",
                     Holder.hanging: "Do not abort {data} before both checks under hanging transaction say that "
                     "it hangs",
                 },

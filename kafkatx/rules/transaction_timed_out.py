@@ -57,19 +57,31 @@ from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
+from kafkatx.rules.timeouts.ended_processes import restarted
+from kafkatx.rules.timeouts.failed_checkpoints import failed_commits
 from kafkatx.rules.timeouts.in_logs import LOG_WORDS, TimedOutInLogs, severity_in_logs, told_in_logs
 from kafkatx.rules.timeouts.late_commits import LATE_WORDS, timed_out_by_late_commits
 from kafkatx.rules.timeouts.refusals import ALONE_WORDS, TIME_WORDS, TOLD_WORDS, timed_out_by_refusals
-from kafkatx.rules.timeouts.shared_words import BY_ITSELF, HELD_UP, ITS_LINE, OTHER_INSTANCE, TIMED_OUT, TITLE
+from kafkatx.rules.timeouts.shared_words import (
+    BY_ITSELF,
+    HELD_UP,
+    ITS_LINE,
+    ITS_PROCESS,
+    OTHER_INSTANCE,
+    REPLAY,
+    TIMED_OUT,
+    TITLE,
+)
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
 from kafkatx.words.evidence_refs import begin_row, decision_row
 from kafkatx.words.explanation import Phrase, Words, included, left_open, measure, remedy, ruled_out, step
 from kafkatx.words.facts import instant, lasting
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import transaction_timeout
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Refs, facts
+from kafkatx.words.values import Count, Data, Duration, Instant, Refs, facts
 
 
 class After(Enum):
@@ -85,10 +97,20 @@ class Facts(RowEnd):
     """Transactions that ran longer than their timeout, as the coordinator's records show; the first is explained."""
 
     lost: Count | None
+    checkpointed: Data
+    commits_refused: Refs
+    restarted_at: Instant | None
+    restarted: Refs
     after: After
+    later: Refs
     was_initialised: bool
     until_next: Duration
     remedies: Remedies
+
+    @property
+    def uncommitted(self) -> Data | None:
+        """Data of completed checkpoints that Flink could not commit."""
+        return self.checkpointed or None
 
     @property
     def is_fenced(self) -> bool:
@@ -128,8 +150,7 @@ def find(model: CaptureModel) -> Found:
         severity = Severity.warning
         if group.told_by is ToldBy.rows:
             facts = _of_rows(group)
-            is_lost = facts.after is After.nothing and not facts.may_lose_nothing
-            severity = Severity.error if is_lost else severity
+            severity = Severity.error if _is_lost(facts) else severity
         elif group.told_by is ToldBy.data:
             facts = data_facts(group)
         else:
@@ -146,29 +167,46 @@ def find(model: CaptureModel) -> Found:
         yield Case(facts=same, verdict=Verdict.possible, severity=Severity.warning, **group.columns())
 
 
+def _is_lost(facts: Facts) -> bool:
+    """Whether nobody writes the records again: a framework reads its input again, but what Flink had checkpointed."""
+    if facts.is_handed_on and not facts.is_of_flink:
+        return False
+    return bool(facts.checkpointed) or (facts.after is After.nothing and not facts.may_lose_nothing)
+
+
 def _of_rows(group: EndGroup) -> Facts:
     model, row = group.model, group.first.row
     ended = row_end(group)
+    successor = restarted(group)
+    after, commit = _after(model, group.numbers[-1])
+    checkpointed, commits_refused = failed_commits(group) if ended["framework"] is not None else (Data(), ())
     spans = (span for number in group.numbers for span in TransactionEnd(model, number).aborted_data)
     return Facts(
         **ended,
         lost=Count(sum(int(span["records"]) for span in spans)) or None,
-        after=_after(model, group.numbers[-1]),
+        checkpointed=checkpointed,
+        commits_refused=commits_refused,
+        restarted_at=instant(successor.since) if successor is not None else None,
+        restarted=event_refs(model, successor.rows[:1]) if successor is not None else (),
+        after=after,
+        later=tuple(decision_row(model.transactions[commit])) if commit is not None else ended["next"],
         was_initialised=bool(row["next_state"] == EMPTY),
         until_next=Duration(row["next_timestamp"] - row["completion_timestamp"]),
-        remedies=() if ended["loses_none"] else _remedies(group),
+        remedies=() if ended["loses_none"] or successor is not None else _remedies(group),
     )
 
 
-def _after(model: CaptureModel, row: int) -> After:
-    """Whether the id committed something after this transaction: the work may have been done again."""
+def _after(model: CaptureModel, row: int) -> tuple[After, int | None]:
+    """Whether the id committed something after this transaction, and which first: its work may have been done again."""
     code = int(model.transactions["id_code"][row])
-    of_id = model.transactions[model.transactions_of(code)]
+    numbers = model.transactions_of(code)
+    of_id = model.transactions[numbers]
     later = of_id["decided_at"] > model.transactions["decided_at"][row]
-    if ((of_id["decision"] == PREPARE_COMMIT) & later).any():
-        return After.committed
+    commits = numbers[(of_id["decision"] == PREPARE_COMMIT) & later]
+    if len(commits):
+        return After.committed, int(commits[0])
     latest = model.latest_of(code)
-    return After.nothing if latest is not None and model.is_latest_known(latest) else After.lost
+    return (After.nothing if latest is not None and model.is_latest_known(latest) else After.lost), None
 
 
 def _remedies(group: EndGroup) -> Remedies:
@@ -191,8 +229,18 @@ def _remedies(group: EndGroup) -> Remedies:
 LONGEST = Phrase(Lasted, measure("the longest transaction of the id ran {time} (at least: it was cut off)"))
 WORDS = Words(
     Facts,
-    title=TITLE,
-    summary=(TIMED_OUT, COMMITTED_SAID, pick("perhaps", {None: " No second instance caused it."}, "")),
+    title=pick(
+        "uncommitted",
+        {None: pick("restarted_at", {None: TITLE}, "transaction timed out: its process had ended")},
+        "{uncommitted.records:record} of a completed checkpoint lost by a timeout",
+    ),
+    summary=(
+        TIMED_OUT,
+        COMMITTED_SAID,
+        "[ Flink could not commit {uncommitted} any more: they belong to a completed checkpoint, so it does not write "
+        "them again.]",
+        pick("perhaps", {None: " No second instance caused it."}, ""),
+    ),
     actors=(T1,),
     steps=(
         WROTE,
@@ -214,7 +262,18 @@ WORDS = Words(
         ABORTED,
         COMMITTED_FIRST,
         WITNESSED,
-        step("{after.value}", cites="next"),
+        step(
+            "Flink could not commit it when its checkpoint was complete",
+            "its log",
+            cites="commits_refused",
+            needs="commits_refused",
+        ),
+        step(
+            "The log of T1's client breaks off in the transaction, and a new one begins at {restarted_at}",
+            "no line of a client from before comes later",
+            cites="restarted",
+        ),
+        step("{after.value}", cites="later"),
     ),
     considered=(
         left_open(
@@ -260,7 +319,7 @@ WORDS = Words(
             unless="was_initialised",
         ),
     ),
-    remedies=(RESENT, LOOK_FIRST, NOT_RESENT, included("remedies"), BY_ITSELF),
+    remedies=(REPLAY, RESENT, LOOK_FIRST, NOT_RESENT, included("remedies"), ITS_PROCESS, BY_ITSELF),
 )
 
 SAME_EPOCH_WORDS = Words(

@@ -34,6 +34,7 @@ class Longer(Enum):
     outage = "a broker was away"
     retries = "sends are repeated for so long"
     interval = "the commit interval is longer"
+    checkpoints = "a checkpoint ends it"
 
 
 class Margin(Enum):
@@ -196,6 +197,9 @@ LONGER_TIMEOUT = Phrase(
                     Longer.outage: "Raise the transaction timeout above such an outage[ ({outage})]",
                     Longer.retries: "Raise the transaction timeout above the time that retries may take",
                     Longer.interval: "Or raise the transaction timeout above the commit interval",
+                    Longer.checkpoints: "Raise the transaction timeout above checkpoint interval + longest "
+                    "checkpoint + longest restart, all together, but not above the brokers' "
+                    "transaction.max.timeout.ms",
                 },
             ),
             FOR_WHOM + TOO,

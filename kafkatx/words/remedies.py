@@ -90,13 +90,24 @@ def transaction_timeout(
         name=TIMEOUT,
         source=measured,
         proposed=proposed,
-        why=why or (Longer.outage if is_outage else Longer.work),
+        why=why or _why(whom, is_outage=is_outage),
         margin=margin,
         outage=Duration(outage_ms) if is_outage or margin is Margin.outage else None,
         limit=up(proposed, MINUTE) if proposed > cap else None,
         held_to=most if proposed < wanted else None,
     )
     return (LONGER_TIMEOUT.of(longer), *max_transaction_timeout(whom, proposed))
+
+
+def _ends_by_checkpoints(whom: ConfigContext) -> bool:
+    """Whether a checkpoint ends each transaction, however long sends may be repeated."""
+    return whom.framework is not None and whom.framework.name in FLINK
+
+
+def _why(whom: ConfigContext, *, is_outage: bool) -> Longer:
+    if is_outage:
+        return Longer.outage
+    return Longer.checkpoints if _ends_by_checkpoints(whom) else Longer.work
 
 
 def _least_timeout(whom: ConfigContext, need_ms: int, outage_ms: int) -> tuple[int, Margin]:
@@ -106,7 +117,8 @@ def _least_timeout(whom: ConfigContext, need_ms: int, outage_ms: int) -> tuple[i
     """
     request, delivery = whom.client("request.timeout.ms"), whom.client("delivery.timeout.ms")
     retries = (delivery.number or 0) + (request.number or 0)
-    counts = (outage_ms or delivery.is_known) and retries <= (whom.in_force(MAX_TIMEOUT).number or 0)
+    is_known = not _ends_by_checkpoints(whom) and (outage_ms or delivery.is_known)
+    counts = is_known and retries <= (whom.in_force(MAX_TIMEOUT).number or 0)
     least = {
         Margin.half: -(-3 * need_ms // 2),
         Margin.requests: need_ms + 2 * (request.number or HALF_A_MINUTE),

@@ -92,7 +92,11 @@ def test_the_text_points_from_effects_to_causes_by_number():
 def test_the_index_says_what_to_do_first_where_something_is_wrong():
     do = (Remedy("Stop it. Then start it.", "application"),)
     text = printed(found("a", remedies=do), found("b", remedies=do, severity=Severity.info))
-    assert text.splitlines()[:3] == ["1. error   title of a (likely)", "           do: Stop it", "  and 1 more, below"]
+    assert text.splitlines()[:3] == [
+        "1. error   title of a (likely)",
+        "           do: Stop it",
+        "  and 1 for information, below",
+    ]
 
 
 def test_the_index_says_what_to_do_about_a_cause_however_mild():
@@ -122,6 +126,25 @@ def test_alike_findings_of_several_share_a_line_of_the_index():
     assert "more, below" not in text
 
 
+def test_one_that_is_alike_is_named_and_a_uuid_is_told_by_its_beginning():
+    ids = [f"app-{number}5a03e34-c7e3-468b-949a-3a122952280f-1" for number in (5, 6)]
+    text = printed(*(replaced(found("f"), f"f{number}", who=name) for number, name in enumerate(ids)))
+    assert text.splitlines()[0] == "1. error   app-55a03e34..-1 and app-65a03e34..-1 (see 2): title of f (likely)"
+    alike = [*ids[:1], ids[0].replace("468b", "468c")]
+    text = printed(*(replaced(found("f"), f"f{number}", who=name) for number, name in enumerate(alike)))
+    assert ".." not in text
+
+
+def test_what_one_change_mends_has_one_root_cause():
+    longer = (Remedy("Raise it", "client", "transaction.timeout.ms", "4000", "90000"),)
+    one, other = (
+        replaced(found("f", remedies=longer), f"f{number}", who=f"sink-{number}", transactional_id=f"sink-{number}")
+        for number in range(2)
+    )
+    assert "1 root cause; findings: 2 errors." in printed(one, other)
+    assert "2 root causes; findings: 2 errors." in printed(one, replaced(other, "f1", transactional_id="orders-1"))
+
+
 def test_what_is_alike_of_one_only_or_has_another_cause_does_not_share_a_line():
     twice = [replaced(found("f"), f"f{number}", who="one") for number in range(2)]
     assert "2. error   one: title of f" in printed(*twice)
@@ -139,8 +162,8 @@ def test_effects_fold_below_causes_that_fold():
         )
     ]
     assert printed(*pairs).splitlines()[:2] == [
-        "1. error   id-0 and 1 more (see 3): title of cause (likely)",
-        "  2. error   id-0 and 1 more (see 4): title of effect (likely), probably because of 1",
+        "1. error   id-0 and id-1 (see 3): title of cause (likely)",
+        "  2. error   id-0 and id-1 (see 4): title of effect (likely), probably because of 1",
     ]
 
 

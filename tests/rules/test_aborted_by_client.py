@@ -5,11 +5,17 @@ from pathlib import Path
 import pytest
 
 from kafkatx import diagnose
+from kafkatx.findings.finding import Finding
+from kafkatx.rules.registry import judge
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.evidence import fixtures
+from tests.histories.log_facts import ERRORS
 from tests.rules.cluster import MINUTE, SECOND, Cluster
+from tests.rules.log_told import Client, beside
 
 RULE = "aborted_by_client"
 STATE = "__transaction_state-0"
+ABORTABLE = f"{ERRORS}TransactionAbortableException"
 
 
 def rounds(cluster: Cluster, pattern: str) -> None:
@@ -258,3 +264,37 @@ def test_an_abort_behind_a_failure_of_kafka_is_its_effect(tmp_path):
     path = tmp_path / "page.md"
     path.write_text("\n".join((f"{fenced}: Broker: Producer attempted an operation with an old epoch", *SHOWN, "")))
     assert RULE not in {one.finding.rule for one in diagnose([path]).findings}
+
+
+def stranger(cluster: Cluster, *, says_abort_at: int | None) -> list[Finding]:
+    """An abort at the producer's own epoch, 12 ms after the start; its client aborts half a minute later."""
+    cluster.init("orders-1")
+    cluster.wait(SECOND)
+    cluster.begin("orders-1", "orders-0")
+    began = cluster.clock
+    cluster.wait(12)
+    cluster.abort("orders-1")
+    ended = cluster.clock
+    client = Client("orders-1").start(began - SECOND, cluster.ids["orders-1"].producer_id)
+    if says_abort_at is not None:
+        client.aborts(began + says_abort_at)
+    client.threw(ended + 30 * SECOND, "send", ABORTABLE).aborts(ended + 31 * SECOND)
+    return judge(beside(cluster, client.said)).findings
+
+
+def test_an_abort_that_the_clients_log_lacks_was_sent_by_somebody_else(classic):
+    (found,) = (one for one in stranger(classic, says_abort_at=None) if one.rule == RULE)
+    assert found.verdict is Verdict.likely
+    assert "log shows no such call" in found.summary
+
+
+def test_an_abort_that_the_clients_log_shows_is_its_own(classic):
+    (found,) = (one for one in stranger(classic, says_abort_at=6) if one.rule == RULE)
+    assert found.verdict is Verdict.proved
+
+
+def test_what_a_leader_refuses_after_such_an_abort_is_its_effect():
+    told = diagnose([fixtures() / "k4-partition-verification"]).findings
+    (ended,) = (one for one in told if one.finding.rule == RULE)
+    (refused,) = (one for one in told if one.finding.rule == "partition_verification_failed")
+    assert (ended.caused_by, refused.caused_by) == (None, ended.id)

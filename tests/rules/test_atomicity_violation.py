@@ -5,10 +5,16 @@ from pathlib import Path
 import pytest
 
 from kafkatx.histories.transaction_partitions import Status
+from kafkatx.rules.registry import judge
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import Line, line
 from tests.rules.cluster import DAY, MINUTE, SECOND, Cluster
+from tests.rules.log_told import beside
 
 RULE = "atomicity_violation"
+SERVER = "broker-1/server.log"
 
 
 def decided(cluster: Cluster, is_commit: bool = True) -> None:
@@ -81,12 +87,63 @@ def test_the_records_are_listed_and_no_abort_is_proposed(either):
     skipped(either)
     either.beat(partition="payments-0")
     finding = either.tell().only(RULE)
-    check, send, release, *_ = finding.remedies
+    check, compare, send, release, *_ = finding.remedies
     assert "do not abort it yet" in check.text
+    assert "A group past 3 has read these records" in compare.text
     assert str(check.command).endswith("describe-producers --topic payments --partition 0")
     assert "the 2 records of payments-0 @ 2..3" in send.text
     assert "Never before the records were sent again" in release.text
     assert not any(" abort " in str(remedy.command) for remedy in finding.remedies)
+
+
+def left_out(cluster: Cluster, at: int) -> list[Line]:
+    """The coordinator's line, and those of two brokers that broker 3 was away then."""
+    line_at = line(SERVER, at, EventKind.marker_skipped, transactional_id="orders-1", detail="Set(payments-0)")
+    away = [
+        line(path, at + after, EventKind.connection_failed, node=3)
+        for path in (SERVER, "broker-2/server.log")
+        for after in (-900, -600, -300)
+    ]
+    return sorted([line_at, *away], key=lambda one: (one.path, one.at))
+
+
+def test_a_line_that_the_marker_was_left_out_proves_it_and_is_told_once(either):
+    """No second finding asks to abort what the coordinator committed, and readers wait for the same reason."""
+    decided(either)
+    either.wait(SECOND)
+    at = either.clock
+    either.markers("orders-1", "orders-0")
+    either.complete("orders-1")
+    either.wait(5 * SECOND)
+    either.beat(partition="payments-0")
+    said = judge(beside(either, left_out(either, at)))
+    found = {one.rule: one for one in said.findings}
+    assert "hanging_transaction" not in found
+    assert (found[RULE].verdict, found["read_committed_blocked"].verdict) == (Verdict.proved, Verdict.proved)
+    assert any(place.source == SERVER for place in found[RULE].places())
+    primary = said.causes[said.findings.index(found[RULE])].primary
+    assert said.findings[primary].rule == "broker_unreachable"
+    assert not any(" abort it by hand" in remedy.text for one in said.findings for remedy in one.remedies)
+
+
+def test_a_line_from_before_the_decision_is_of_another_transaction(either):
+    at = either.clock
+    skipped(either)
+    either.beat(partition="payments-0")
+    said = judge(beside(either, left_out(either, at)[:1]))
+    assert next(one for one in said.findings if one.rule == RULE).verdict is Verdict.likely
+
+
+def test_the_cause_lies_before_the_next_marker_and_where_a_broker_recovered_that_log(either):
+    skipped(either)
+    at = either.clock
+    either.wait(SECOND)
+    either.beat(partition="payments-0")
+    again = line(SERVER, at, EventKind.unclean_start, topic="payments", partition=0)
+    (found,) = (one for one in judge(beside(either, [again])).findings if one.rule == RULE)
+    (cause,) = (remedy.text for remedy in found.remedies if remedy.text.startswith("Find the cause"))
+    assert f"Look first at {clock(at)}" in cause
+    assert any(place.source == SERVER for place in found.places())
 
 
 def test_what_was_aborted_is_never_to_be_written_again(either):

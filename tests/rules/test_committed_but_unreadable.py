@@ -49,7 +49,7 @@ def test_committed_records_behind_an_open_transaction_are_named(either):
 def test_nobody_is_told_to_send_them_again_or_to_abort(either):
     waiting(either)
     remedies = either.tell().only(RULE).remedies
-    assert remedies[0].text.startswith("Do not send these records again")
+    assert remedies[0].text.startswith("Do not send the records of sink-1 again")
     assert not any(remedy.command for remedy in remedies)
 
 

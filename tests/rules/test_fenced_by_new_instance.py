@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from kafkatx import diagnose
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.evidence import fixtures
 from tests.rules.cluster import LAST_EPOCH, SECOND, TWO_PHASE, Cluster, replace_epoch
 
 RULE = "fenced_by_new_instance"
@@ -198,3 +200,9 @@ def test_without_the_coordinators_log_nothing_is_proved(either):
     told = either.tell()
     assert all(found.finding.verdict < Verdict.proved for found in told.diagnosis.findings)
     assert told.of(RULE) or told.not_checkable("aborted_by_client")
+
+
+def test_under_transactions_v2_an_abort_of_its_own_is_not_ruled_out_by_the_classic_epoch():
+    told = [one.finding for one in diagnose([fixtures() / "k4-tv2-fenced"]).findings if one.finding.rule == RULE]
+    (other,) = (other for one in told for other in one.considered if other.rule == "aborted_by_client")
+    assert "classic" not in other.because

@@ -398,6 +398,7 @@ def test_a_marker_that_was_left_out_is_a_guess_that_troubles_nobody():
     found = only(rule("hanging_transaction"), by_logs([skipped]))
     assert (found.verdict, found.severity, found.topic) == (Verdict.possible, Severity.info, "inv")
     assert "inv-3, inv-4" in found.summary
+    assert "what was decided before you abort" in found.remedies[0].text  # an abort makes a lost COMMIT final
 
 
 def test_the_first_partition_of_the_state_alone_does_not_tell_that_there_is_no_other(tmp_path: Path):

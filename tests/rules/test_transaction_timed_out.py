@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from kafkatx.local.diagnosis import diagnose
+from kafkatx.outputs.answer import totals
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.evidence import fixtures
 from tests.rules.cluster import (
     DAY,
     MINUTE,
@@ -311,3 +313,56 @@ def test_what_may_have_been_a_timeout_makes_no_other_timeout_less_sure(classic: 
     sure, possible = classic.tell().of(RULE)
     assert (alone.verdict, sure.verdict, sure.count) == (Verdict.proved, Verdict.proved, 1)
     assert (possible.verdict, possible.count) == (Verdict.possible, 2)
+
+
+@pytest.fixture(scope="module")
+def of_flink():
+    """A recorded job whose transaction timeout (4 s) is shorter than its checkpoint interval (9 s)."""
+    return diagnose([fixtures() / "f-flink-sink"])
+
+
+def test_records_of_a_completed_checkpoint_that_flink_could_not_commit_are_told_lost(of_flink):
+    found = [one.finding for one in of_flink.findings if "of a completed checkpoint lost" in one.finding.title]
+    assert {one.transactional_id for one in found} == {"hourly-sink-0-1", "hourly-sink-1-1"}
+    for one in found:
+        assert one.severity is Severity.error
+        assert one.remedies[0].text.startswith("Replay the 11 records of hourly-0 @ ")
+        assert {place.line for place in one.places()} & {104, 107, 230, 233}
+
+
+def test_what_a_checkpoint_ends_is_not_held_up_by_its_work(of_flink):
+    found = [one.finding for one in of_flink.findings if one.finding.rule == RULE]
+    assert len(found) == 6
+    for one in found:
+        (longer,) = (remedy for remedy in one.remedies if remedy.config)
+        assert "above checkpoint interval + longest checkpoint + longest restart" in longer.text
+        assert "delivery.timeout.ms" not in str(longer.derived_from)
+
+
+def test_ids_that_one_change_mends_have_one_root_cause(of_flink):
+    assert totals(of_flink).startswith("1 root cause;")
+
+
+@pytest.fixture(scope="module")
+def of_streams():
+    """A recorded process that stood still for longer than its timeout, and one that was killed in its transaction."""
+    return [one.finding for one in diagnose([fixtures() / "f-streams-frozen"]).findings if one.finding.rule == RULE]
+
+
+def test_a_process_that_ended_in_its_transaction_needs_no_other_timeout(of_streams):
+    (killed,) = (one for one in of_streams if "totals" in str(one.transactional_id))
+    assert killed.remedies[0].text.startswith("No setting to change: its process ended in the transaction")
+    assert not any(remedy.config for remedy in killed.remedies)
+    frozen = [one for one in of_streams if one is not killed]
+    assert all(any(remedy.config for remedy in one.remedies) for one in frozen)
+
+
+def test_what_a_framework_writes_again_is_no_error_and_its_ids_are_asked_the_same(of_streams):
+    assert {one.severity for one in of_streams} == {Severity.warning}
+    reasons = {str(remedy.derived_from).partition(";")[2] for one in of_streams for remedy in one.remedies}
+    assert reasons - {""} == {" that and two request timeouts, rounded up to 90 s"}
+
+
+def test_a_later_commit_is_cited_by_its_own_row(of_streams):
+    (step,) = (step for one in of_streams for step in one.steps if step.text == "The id committed again later")
+    assert [place.text.split(",")[0] for place in step.places] == ["PrepareCommit"]

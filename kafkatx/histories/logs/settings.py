@@ -28,6 +28,8 @@ AUTOMATIC = frozenset({"", "null", "none"})
 TRUE = frozenset({"true", "yes", "on", "1", "enabled"})
 
 
+FRAMEWORKS, CLIENTS = frozenset({"streams", "connect"}), frozenset({"producer", "consumer"})
+"""Scopes of blocks that frameworks print, and of those of their clients."""
 _RELEASE = re.compile(r"v?([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})")
 
 
@@ -291,7 +293,7 @@ def release_of(settings: Iterable[Setting], said: Iterable[str | None] = ()) -> 
 
 def _effective(scope: str, name: str, settings: Sequence[Setting], release: tuple[int, ...]) -> Effective:
     """What a client's own settings say: its block before files, unless they say the same (then the file is cited)."""
-    found = [setting for setting in settings if kafka_name(setting.name) == name]
+    found = [one for one in settings if kafka_name(one.name) == name and not _is_of_another(one, scope, name)]
     defaults = defaults_of(scope, name, release)
     printed = next((setting for setting in reversed(found) if setting.is_printed), None)
     written = next((setting for setting in reversed(found) if not setting.is_printed), None)
@@ -304,6 +306,15 @@ def _effective(scope: str, name: str, settings: Sequence[Setting], release: tupl
     if any(setting.is_printed and setting.scope == scope for setting in settings):
         return Effective(scope, name, None, Origin.UNKNOWN)  # a program prints all its values: this line is lost
     return default_of(scope, name, release)
+
+
+def _is_of_another(setting: Setting, scope: str, name: str) -> bool:
+    """Whether a framework's block prints a setting of its own by the name of its clients': Streams has request.timeout.
+
+    What is meant for a producer bears its prefix there.
+    """
+    is_framework = setting.is_printed and setting.scope in FRAMEWORKS and scope in CLIENTS
+    return is_framework and setting.name == name
 
 
 def _origin(setting: Setting) -> Origin:

@@ -18,7 +18,7 @@ from kafkatx.findings.finding import EVERYWHERE
 from kafkatx.outputs.answer import amount, answer, totals
 from kafkatx.outputs.diagnosis_end import gaps
 from kafkatx.outputs.page.pictures import Pictures
-from kafkatx.outputs.page.views import StoryView, story_views
+from kafkatx.outputs.page.views import StoryView, cards, story_views
 from kafkatx.terms.printable import printable
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.evidence_refs import plural
@@ -74,6 +74,7 @@ def _content(diagnosis: Diagnosis, pictures: Pictures, version: str) -> dict[str
         "examined": printable(amount(diagnosis.examined, has_zone=has_zone)),
         "counts": {severity.name: said.counts[severity] for severity in reversed(Severity)},
         "stories": full,
+        "cards": cards(diagnosis, full),
         "more_findings": left,
         "numbered": _numbered({finding.id: finding.number for story in full for finding in story.findings}),
         "next": [_next(one.asked) for one in diagnosis.next],

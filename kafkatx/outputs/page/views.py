@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
 from kafkatx.outputs.answer import named
-from kafkatx.outputs.diagnosis_order import stories
+from kafkatx.outputs.diagnosis_order import folded, stories
 from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed, when_of
 from kafkatx.terms.printable import printable
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.explained import Considered, Remedy
 
-MOST_STEPS = 3
+MOST_STEPS = 4
 """Remedies of the worst finding of a chain in the answer, and about as many of the others."""
 
 
@@ -80,6 +80,7 @@ class FindingView:
     severity: str
     verdict: str
     headline: str
+    who: str
     title: str
     when: str
     summary: str
@@ -119,6 +120,27 @@ class StoryView:
         distinct = {remedy.text: finding for remedy, finding in reversed(told)}
         return tuple(one for one in told if distinct[one[0].text] is one[1])[: 2 * MOST_STEPS]
 
+    @property
+    def beside(self) -> tuple[tuple[RemedyView, FindingView], ...]:
+        """Of that the first steps for the others, which have no order among the worst one's."""
+        return tuple((remedy, finding) for remedy, finding in self.advice if finding is not self.worst)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A chain in the answer, and the worst findings of other chains of which the same is said."""
+
+    story: StoryView
+    alike: tuple[FindingView, ...]
+
+
+def cards(diagnosis: Diagnosis, views: Iterable[StoryView]) -> tuple[Card, ...]:
+    """Return the chains as the answer shows them: alike ones together, as in the index of the text output."""
+    by_id = {view.worst.id: view for view in views}
+    lines = folded(stories(diagnosis.findings), set(by_id))
+    found = [[by_id[one.id] for one in line if one.id in by_id] for line in lines]
+    return tuple(Card(line[0], tuple(view.worst for view in line[1:])) for line in found if line)
+
 
 def story_views(diagnosis: Diagnosis) -> tuple[StoryView, ...]:
     """Return the chains of a diagnosis in the order of the text output."""
@@ -146,6 +168,7 @@ def _finding(found: Diagnosed, by_id: dict[str, Diagnosed], numbers: dict[str, i
         severity=finding.severity.name,
         verdict="" if finding.is_unexplained else finding.verdict.name,
         headline=printable(named(finding)),
+        who=printable(finding.who or finding.title),
         title=printable(f"{finding.who}: {finding.title}" if finding.who else finding.title),
         when=when_of(finding),
         summary=printable(finding.summary),

@@ -202,5 +202,11 @@ ROW_WORDS = Words(
             needs="met",
         ),
         included("longer"),
+        remedy(
+            "Look into the log of the application of {id} for InvalidPidMappingException: without one nothing was "
+            "lost, and the id goes on",
+            "application",
+            unless="met",
+        ),
     ),
 )

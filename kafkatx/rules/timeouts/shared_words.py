@@ -34,6 +34,19 @@ HELD_UP = remedy(
     derived_from=pick("took", {None: "its log does not show how long it was open"}, "it was open for {took}"),
     needs="needs_length",
 )
+REPLAY = remedy(
+    "Replay the {uncommitted.records:record} of {uncommitted} from the source, or restore the job from a checkpoint "
+    "before[ {began_at}]: Flink could not commit {uncommitted.records:it|them}",
+    "application",
+    needs="uncommitted",
+)
+"""What to do first where records of a completed checkpoint were aborted."""
+ITS_PROCESS = remedy(
+    "No setting to change: its process ended in the transaction, and another one went on at {restarted_at}. Find out "
+    "why it ended (a kill, a crash, out of memory)",
+    "operator",
+)
+"""What to do where no timeout could have been long enough."""
 BY_ITSELF = remedy(
     pick(
         "is_of_flink",
@@ -45,7 +58,7 @@ BY_ITSELF = remedy(
     ),
     "application",
     needs="is_handed_on",
-    unless="is_possible",
+    unless="is_possible uncommitted",
 )
 """What becomes of the records where a framework runs the producer."""
 

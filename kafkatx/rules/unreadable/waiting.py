@@ -174,7 +174,7 @@ def _subject(writer: Writer) -> Subject:
 HOLDER = pick("holder_id", {None: "producer id {holder_producer_id}"}, "{holder_id}")
 WAITING_WORDS = Words(
     Waiting,
-    title="{hidden.records:committed record} not readable yet, from offset {hidden.first_offset} on",
+    title="{hidden.records:committed record} not readable yet: {partition} @ {hidden.first_offset} on",
     summary=(
         "{hidden.records:committed record} of {names:3} in {hidden} {hidden.records:was|were}[ {perhaps}] still hidden "
         "from read_committed readers when the evidence ended[ at {evidence_end}]: "
@@ -212,8 +212,8 @@ WAITING_WORDS = Words(
     ),
     remedies=(
         remedy(
-            "Do not send these records again: readers get each of them once, in order, as soon as the transaction that "
-            "holds the offset ends",
+            "Do not send the records of {names:3} again: readers get each of them once, in order, as soon as the "
+            "transaction that holds the offset ends",
             "application",
         ),
         remedy(
