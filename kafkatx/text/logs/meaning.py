@@ -18,6 +18,7 @@ from kafkatx.text.logs.bare import is_told_throw
 from kafkatx.text.logs.calls import METHODS, call_in, says_begun, says_initialised, unanswered_in
 from kafkatx.text.logs.contexts import LIBRDKAFKA, Context, behind, within
 from kafkatx.text.logs.defect_texts import is_evidence
+from kafkatx.text.logs.end_of_reading import is_end_of_reading
 from kafkatx.text.logs.entries import Entry
 from kafkatx.text.logs.exceptions import known_classes, may_throw, named_by_field, own_words, thrown_in
 from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
@@ -86,6 +87,8 @@ OWN_NODE = (
 def event_of(entry: Entry, strings: Strings) -> Row | None:
     """Return the row of an entry, without its source; None where it means nothing to us."""
     framed = entry.framed
+    if entry.tail and is_end_of_reading(framed.message, entry.tail[0]):
+        return None
     row = empty_row()
     is_asked = is_request(framed.message)
     kind = fill_request(row, framed.message, strings) if is_asked else _fill(row, entry, strings)
@@ -105,7 +108,8 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
 def spoken_event_of(entry: Entry, strings: Strings) -> Row | None:
     """Return the row of an entry that means nothing to us but speaks of a failure of Kafka's."""
     framed = entry.framed
-    if not is_spoken_failure(framed, framed.message):
+    is_ended = bool(entry.tail) and is_end_of_reading(framed.message, entry.tail[0])
+    if is_ended or not is_spoken_failure(framed, framed.message):
         return None
     row = empty_row()
     fill_field(row, "detail", framed.message, strings)
