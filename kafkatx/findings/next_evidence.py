@@ -74,7 +74,7 @@ def _of_one(model: CaptureModel, finding: Finding) -> list[Asked]:
     """What decides one finding."""
     facts = _facts(model, finding)
     release = brokers_release(model)
-    at_hand = [Ask.client_log] if _has_clients_log(model, finding) else []
+    at_hand = [Ask.client_log] if _has_clients_log(model, finding) or _is_between_brokers(model, finding) else []
     kinds = dict.fromkeys(
         kind
         for wanted in _kinds(finding)
@@ -91,6 +91,11 @@ def _kinds(finding: Finding) -> Iterator[Ask]:
         asks = [UNKNOWN]
     for place in range(max(map(len, asks), default=0)):
         yield from (kinds[place] for kinds in asks if place < len(kinds))
+
+
+def _is_between_brokers(model: CaptureModel, finding: Finding) -> bool:
+    """Whether brokers alone tell a finding about brokers: there is no client whose log could be asked for."""
+    return bool(finding.nodes) and finding.transactional_id is None and not model.logs.has_side(Side.client)
 
 
 def _has_clients_log(model: CaptureModel, finding: Finding) -> bool:

@@ -363,3 +363,23 @@ def test_who_was_refused_for_his_credentials_reached_a_broker(tmp_path, said):
     for finding in [one.finding for one in diagnose([page]).findings]:
         assert "gone" not in finding.summary
         assert "could not connect" not in finding.summary
+
+
+MARKERS = (
+    "[2019-04-03 07:11:42,310] WARN [TransactionCoordinator id=2001] Connection to node 0 "
+    "(kafka-0.kafka/[10.4.1.7:9092|http://10.4.1.7:9092/]) could not be established. Broker may not be available. "
+    "(org.apache.kafka.clients.NetworkClient)",
+    "[2019-04-03 07:12:19,442] WARN [TransactionCoordinator id=2001] Connection to node 1 "
+    "(kafka-1.kafka/[10.4.1.8:9092|http://10.4.1.8:9092/]) could not be established. Broker may not be available. "
+    "(org.apache.kafka.clients.NetworkClient)",
+)
+
+
+def test_a_coordinator_without_connections_sends_no_markers_and_no_client_is_asked(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("\n\n".join(MARKERS) + "\n")
+    found = diagnose([path])
+    (one,) = found.findings
+    assert (one.finding.rule, one.finding.nodes) == ("broker_unreachable", (0, 1))
+    assert "broker 2001" in one.finding.summary and "kafka-0.kafka/10.4.1.7:9092" in one.finding.summary
+    assert not found.next

@@ -16,7 +16,7 @@ from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.bare import is_told_throw
 from kafkatx.text.logs.calls import METHODS, call_in, says_begun, says_initialised, unanswered_in
-from kafkatx.text.logs.contexts import LIBRDKAFKA, Context, behind, within
+from kafkatx.text.logs.contexts import LIBRDKAFKA, MARKERS, Context, behind, sends_markers, within
 from kafkatx.text.logs.defect_texts import is_evidence
 from kafkatx.text.logs.end_of_reading import is_end_of_reading
 from kafkatx.text.logs.entries import Entry
@@ -77,6 +77,7 @@ _RESUMABLE = re.compile(r"KafkaRetriableException|retry call to resume")
 _THROWN = ("Confluent.Kafka.", "confluent_kafka.", "cimpl.", "KafkaJS")
 """Classes of exceptions that an application was thrown: whoever throws has stopped to try again."""
 TO_ERROR = (EventKind.to_abortable, EventKind.to_fatal)
+OF_CONNECTIONS = (EventKind.connection_failed, EventKind.node_disconnected)
 OWN_NODE = (
     EventKind.broker_fenced, EventKind.broker_unfenced, EventKind.broker_starting, EventKind.broker_started,
     EventKind.broker_stopping, EventKind.broker_stopped, EventKind.broker_release, EventKind.unclean_start,
@@ -343,6 +344,8 @@ def _frame(row: Row, kind: EventKind, entry: Entry, strings: Strings) -> None:
             fill_field(row, name, value, strings)
     if row[COLUMNS["side"]] == Side.unknown or (kind is EventKind.failure and side_of(framed) is Side.broker):
         row[COLUMNS["side"]] = side_of(framed)  # an exception's words are a client's, unless a broker printed them
+    if sends_markers(context) and kind in OF_CONNECTIONS and row[COLUMNS["api_code"]] < 0:
+        fill_field(row, "api", MARKERS, strings)
 
 
 def names_of(context: Context) -> Iterator[tuple[str, str]]:
