@@ -377,7 +377,7 @@ MARKERS = (
 
 def test_a_coordinator_without_connections_sends_no_markers_and_no_client_is_asked(tmp_path):
     path = tmp_path / "page.md"
-    path.write_text("\n\n".join(MARKERS) + "\n")
+    path.write_text("After a rolling restart\n\n" + "\n\n".join(f"??{line}??" for line in MARKERS) + "\n")
     found = diagnose([path])
     (one,) = found.findings
     assert (one.finding.rule, one.finding.nodes) == ("broker_unreachable", (0, 1))
