@@ -180,8 +180,8 @@ TURN_WORDS = Words(
         pick("sources", {1: "Several producers of one process"}, "{sources:plain} processes"),
         "[ {perhaps}] used {id} at the same time",
         pick("prefix", {None: ""}, ": {sharers} have the same transaction-id-prefix {prefix}"),
-        ". {count:time} one fenced another that was alive; a transaction open "
-        "at that moment was aborted.",
+        ". {count:time} one fenced another that was alive. A transaction that "
+        "was open then, if there was one, was aborted.",
     ),
     actors=(included("owners"),),
     steps=(
