@@ -249,7 +249,9 @@ def end_facts(group: EndGroup) -> dict[str, Any]:
         "is_possible": group.verdict is Verdict.possible,
         "framework": Looks(framework) if framework is not None else None,
         "prefix": shared.prefix if shared is not None else None,
-        "sharers": NameList(source_name(group.model, one) for one in shared.sources) if shared is not None else NameList(),
+        "sharers": NameList(source_name(group.model, one) for one in shared.sources)
+        if shared is not None
+        else NameList(),
     }
 
 

@@ -214,7 +214,10 @@ WORDS = Words(
     title=pick(
         "by_broker",
         {True: ("log directory[ {directory}] failed", pick("halts", {(): ""}, ", the broker stopped"))},
-        ("writes refused[ by broker {brokers:3}] with KAFKA_STORAGE_ERROR", pick("given_up", {(): ""}, ", and given up")),
+        (
+            "writes refused[ by broker {brokers:3}] with KAFKA_STORAGE_ERROR",
+            pick("given_up", {(): ""}, ", and given up"),
+        ),
     ),
     summary=pick(
         "by_broker",

@@ -230,5 +230,7 @@ def test_lines_of_kafkajs_name_who_was_refused_and_by_whom(tmp_path):
     path.write_text("\n".join(REFUSED_BY) + "\n")
     (found,) = (one.finding for one in diagnose([path]).findings)
     assert found.rule == "log_directory_failed"
-    assert found.who == "cam" and "k9:9092" in found.title and found.summary.startswith("Broker k9:9092 refused")
+    assert found.who == "cam"
+    assert "k9:9092" in found.title
+    assert found.summary.startswith("Broker k9:9092 refused")
     assert "k9:9092" in found.remedies[0].text

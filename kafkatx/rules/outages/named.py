@@ -55,7 +55,9 @@ def by_the_error(model: CaptureModel) -> Iterator[tuple[Case, list[int]]]:
     for what, found in alike_by(model, lambda told: _break(model, told)):
         before = sorted({row for told in found.all for row in _lost_before(model, told)})
         is_named = any(row in _named(model) for row in found.rows)
-        told = NamedBreak(**failure_facts(model, found), what=what, before=event_refs(model, before, 4), is_named=is_named)
+        told = NamedBreak(
+            **failure_facts(model, found), what=what, before=event_refs(model, before, 4), is_named=is_named
+        )
         verdict = Verdict.possible if what is Break.metadata and not before else Verdict.likely
         severity = Severity.info if is_plain(model, found.first) else Severity.error
         yield failure_case(model, found, told, verdict, severity), [*found.rows, *before]

@@ -50,7 +50,9 @@ class CoordinatorLosses:
     @property
     def by(self) -> str:
         """The coordinator as sentences begin with it."""
-        return "A transaction coordinator" if self.node is None else f"The transaction coordinator on broker {self.node}"
+        return (
+            "A transaction coordinator" if self.node is None else f"The transaction coordinator on broker {self.node}"
+        )
 
 
 def at_the_end(model: CaptureModel) -> Iterator[Case]:
