@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkatx.findings.brokers_release import brokers_release
+from kafkatx.findings.conditions import TRANSACTIONAL_ID
 from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
 from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
@@ -79,7 +80,7 @@ def _of_one(model: CaptureModel, finding: Finding) -> list[Asked]:
         kind
         for wanted in _kinds(finding)
         for kind in answerable(wanted, release)
-        if kind not in at_hand and not _is_at_hand(model, kind, facts)
+        if kind not in at_hand and not _is_at_hand(model, kind, facts) and not _has_settings(model, kind, finding)
     )
     return [ask for kind in kinds if (ask := asked(kind, facts)) is not None][:MOST_OF_ONE]
 
@@ -91,6 +92,13 @@ def _kinds(finding: Finding) -> Iterator[Ask]:
         asks = [UNKNOWN]
     for place in range(max(map(len, asks), default=0)):
         yield from (kinds[place] for kinds in asks if place < len(kinds))
+
+
+def _has_settings(model: CaptureModel, kind: Ask, finding: Finding) -> bool:
+    """Whether settings are asked for that are there: those of every id that a finding is about."""
+    names = {finding.transactional_id, *(subject.transactional_id for subject in finding.subjects)} - {None}
+    given = {one.value for one in model.logs.facts.settings if one.name == TRANSACTIONAL_ID}
+    return kind is Ask.client_settings and bool(names) and names <= given
 
 
 def _is_between_brokers(model: CaptureModel, finding: Finding) -> bool:

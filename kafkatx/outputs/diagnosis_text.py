@@ -271,10 +271,10 @@ def _standing(place: EvidenceRef) -> str:
 
 
 def _remedy(remedy: Remedy) -> Iterator[RenderableType]:
-    first, *answers = remedy.lines
+    first, *means = remedy.lines
     yield _line("do: ", f"{first} ({remedy.where})", mark_style="bold green")
-    for answer in answers:
-        yield _line("    - ", answer)
+    for meaning in means:
+        yield _line("    - ", meaning)
     if remedy.config:
         current = "" if remedy.current is None else f"{remedy.current} -> "
         yield _line("    ", f"{remedy.config}: {current}{remedy.proposed or 'set it'}")

@@ -1,4 +1,4 @@
-"""How kafka-console-consumer ends when `--timeout-ms` has passed without a record: no failure, though it reads like one.
+"""How kafka-console-consumer ends when `--timeout-ms` has passed without a record: no failure at all.
 
 It logs an error of its own and below it, without a word of its own, the exception that it throws to leave its loop.
 
