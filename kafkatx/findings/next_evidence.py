@@ -95,15 +95,17 @@ def _kinds(finding: Finding) -> Iterator[Ask]:
 
 
 def _has_settings(model: CaptureModel, kind: Ask, finding: Finding) -> bool:
-    """Whether settings are asked for that are there: those of every id that a finding is about."""
+    """Whether settings are asked for that are there: those of the brokers, and of every id that a finding is about."""
     names = {finding.transactional_id, *(subject.transactional_id for subject in finding.subjects)} - {None}
-    given = {one.value for one in model.logs.facts.settings if one.name == TRANSACTIONAL_ID}
-    return kind is Ask.client_settings and bool(names) and names <= given
+    settings = model.logs.facts.settings
+    given = {one.value for one in settings if one.name == TRANSACTIONAL_ID}
+    is_whole = any(one.scope == "broker" for one in settings) and names <= given
+    return kind is Ask.client_settings and bool(names) and is_whole
 
 
 def _is_between_brokers(model: CaptureModel, finding: Finding) -> bool:
     """Whether brokers alone tell a finding about brokers: there is no client whose log could be asked for."""
-    return bool(finding.nodes) and finding.transactional_id is None and not model.logs.has_side(Side.client)
+    return bool(finding.nodes) and finding.transactional_id is None and not model.logs.clients
 
 
 def _has_clients_log(model: CaptureModel, finding: Finding) -> bool:

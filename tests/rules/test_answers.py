@@ -315,7 +315,7 @@ def test_an_id_that_two_lists_show_open_and_then_aborted(told):
     assert {rule: (one.severity, one.verdict) for rule, one in found.items()} == {
         "open_transaction": (Severity.info, Verdict.likely)
     }
-    assert [place.offset for place in found["open_transaction"].places()] == [1, 4]
+    assert [place.offset for place in found["open_transaction"].places()] == [0, 2]
 
 
 @pytest.mark.parametrize(("producer", "state"), [(3, "CompleteCommit"), (4, "CompleteAbort"), (3, "Ongoing")])
