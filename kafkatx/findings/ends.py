@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from kafkatx.findings.client_lines import source_name
 from kafkatx.findings.end_groups import EndGroup
-from kafkatx.findings.shared_prefixes import shared_prefix
+from kafkatx.findings.shared_prefixes import prefix_facts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import Protocol, Reason
@@ -47,13 +47,6 @@ def log_name(model: CaptureModel, client: ClientInstance | None, other: ClientIn
     if client is None or (other is not None and other.source == client.source):
         return None
     return source_name(model, client.source)
-
-
-def source_name(model: CaptureModel, source: int) -> str:
-    """A log by its name, with its folders where another log is called the same."""
-    paths = [source.path for source in model.logs.facts.sources]
-    names = [PurePath(path).name for path in paths]
-    return names[source] if names.count(names[source]) == 1 else paths[source]
 
 
 def refused_in(end: TransactionEnd) -> str | None:
@@ -242,16 +235,12 @@ def named(found: Data) -> Data | None:
 def end_facts(group: EndGroup) -> dict[str, Any]:
     """Return the fields of EndFacts, but for the time."""
     framework = handing_on(group.model, group.transactional_id)
-    shared = shared_prefix(group.model, group.transactional_id)
     return {
         "id": group.transactional_id,
         "count": group.count,
         "is_possible": group.verdict is Verdict.possible,
         "framework": Looks(framework) if framework is not None else None,
-        "prefix": shared.prefix if shared is not None else None,
-        "sharers": NameList(source_name(group.model, one) for one in shared.sources)
-        if shared is not None
-        else NameList(),
+        **prefix_facts(group.model, group.transactional_id),
     }
 
 

@@ -11,13 +11,16 @@ Source    DefaultKafkaProducerFactory (transactionIdPrefix, transactionIdSuffix)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from kafkatx.findings.client_lines import source_name
 from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.fencings import fencings
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.frameworks import FrameworkName
+from kafkatx.words.values import NameList
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,16 @@ def _ways(model: CaptureModel, name: str) -> set[tuple[int, int]]:
 def shared_prefix(model: CaptureModel, name: str | None) -> SharedPrefix | None:
     """Return the prefix of an id that several running instances have; None where nothing shows that."""
     return _shared(model).get(name) if name is not None else None
+
+
+def prefix_facts(model: CaptureModel, name: str | None) -> dict[str, Any]:
+    """Return what facts have of it: the `prefix`, and the logs of its `sharers`."""
+    shared = shared_prefix(model, name)
+    sources = shared.sources if shared is not None else ()
+    return {
+        "prefix": shared.prefix if shared is not None else None,
+        "sharers": NameList(source_name(model, source) for source in sources),
+    }
 
 
 def same_prefix(model: CaptureModel, cause: Finding, effect: Finding) -> bool:

@@ -179,11 +179,11 @@ WAITED = Phrase(Lasted, measure("the call waited {time} and got no answer"))
 WORDS = Words(
     Facts,
     title=(
-        pick("resolved.fate", {TransactionFate.unknown: "outcome open: {what} got no answer"}, "{what} unanswered"),
+        "{what} got no answer",
         pick(
             "resolved.fate",
             {
-                TransactionFate.unknown: "",
+                TransactionFate.unknown: ", outcome open",
                 TransactionFate.committed: ", transaction committed",
                 TransactionFate.committing: ", transaction being committed",
                 TransactionFate.open: ", transaction still open",

@@ -78,6 +78,11 @@ class Facts:
     abort_failed: bool
 
     @property
+    def broker(self) -> str | None:
+        """The broker, where lines name one alone."""
+        return self.brokers[0] if self.brokers is not None and len(self.brokers) == 1 else None
+
+    @property
     def by_broker(self) -> bool:
         """Whether the broker tells it itself."""
         return bool(self.failures or self.effects or self.halts)
@@ -214,10 +219,7 @@ WORDS = Words(
     title=pick(
         "by_broker",
         {True: ("log directory[ {directory}] failed", pick("halts", {(): ""}, ", the broker stopped"))},
-        (
-            "writes refused[ by broker {brokers:3}] with KAFKA_STORAGE_ERROR",
-            pick("given_up", {(): ""}, ", and given up"),
-        ),
+        "writes refused with KAFKA_STORAGE_ERROR[ by {broker}]",
     ),
     summary=pick(
         "by_broker",

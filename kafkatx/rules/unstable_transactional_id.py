@@ -243,9 +243,10 @@ def _facts(
 
 WORDS = Words(
     Facts,
-    title=(
-        "a new transactional.id at each start",
-        pick("overtaken", {None: ""}, ", and an old instance committed after its successor"),
+    title=pick(
+        "overtaken",
+        {None: "a new transactional.id at each start"},
+        "a new id at each start; an old instance committed late",
     ),
     summary="One application[ {perhaps}] used {count:transactional.id} of the shape {shape}, a new one at each start. "
     "No start fenced the instance before it.[ An old instance committed after its successor had, at {overtaken.at}.]",

@@ -313,7 +313,7 @@ ASKED_TWICE = (
 def test_an_id_that_two_lists_show_open_and_then_aborted(told):
     found = told(*(line.format(producer=3, state="CompleteAbort") for line in ASKED_TWICE))
     assert {rule: (one.severity, one.verdict) for rule, one in found.items()} == {
-        "open_transaction": (Severity.info, Verdict.likely)
+        "open_transaction": (Severity.warning, Verdict.likely)
     }
     assert [place.offset for place in found["open_transaction"].places()] == [0, 2]
 

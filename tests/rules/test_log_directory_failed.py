@@ -99,7 +99,7 @@ def test_what_the_broker_stops_serving_makes_it_likely(tmp_path):
 def test_a_client_alone_makes_it_likely(tmp_path):
     (finding,) = found(tmp_path, client=REFUSED)
     assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.warning)
-    assert finding.who == "client of client.log"
+    assert finding.who == "payments-eu-1"
     assert "probably failed" in finding.summary
     assert [other.decided_by for other in finding.considered] == ["the server.log of the brokers that lead payments-1"]
     assert finding.remedies[0].text.startswith("Look for a failed log directory")

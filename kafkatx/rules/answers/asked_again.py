@@ -1,7 +1,8 @@
 """A transaction that `kafka-transactions.sh list` showed open, and aborted when it was asked again.
 
 A list tells neither times nor epochs, so who ended it stays open, and that both rows are of one transaction is likely
-only. Committed in between is every day's; where rows tell times the rules about ends judge.
+only. It cost its records, and who shows it asks for that. Committed in between is every day's; where rows tell times
+the rules about ends judge.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def aborted_since(model: CaptureModel) -> Iterator[Case]:
                     later=tuple(next_row(row)),
                 ),
                 verdict=Verdict.likely,
-                severity=Severity.info,
+                severity=Severity.warning,
                 transactional_id=model.transactional_id(int(row["id_code"])),
                 producer_id=int(row["producer_id"]) if row["producer_id"] >= 0 else None,
             )

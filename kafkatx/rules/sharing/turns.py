@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kafkatx.findings.client_lines import only, producer_at, times_of
-from kafkatx.findings.ends import hands_ids_on, source_name
+from kafkatx.findings.ends import hands_ids_on
 from kafkatx.findings.rule import Case
-from kafkatx.findings.shared_prefixes import shared_prefix
+from kafkatx.findings.shared_prefixes import prefix_facts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.log_model import LogModel
@@ -148,7 +148,6 @@ def _facts(model: CaptureModel, transactional_id: str, turns: list[Turn]) -> Tur
     told = [*turns[:3], *turns[3:][-1:]]
     owners = {client.number: client for turn in told for client in (turn.old, turn.new)}
     names = {number: f"P{count}" for count, number in enumerate(owners, start=1)}
-    shared = shared_prefix(model, transactional_id)
     return TurnFacts(
         id=transactional_id,
         count=Count(len(turns)),
@@ -157,8 +156,7 @@ def _facts(model: CaptureModel, transactional_id: str, turns: list[Turn]) -> Tur
         owners=tuple(client_seen(model, owner, names[number]) for number, owner in owners.items()),
         turns=tuple(_told(model, turn, names) for turn in told),
         refusals=event_refs(model, [turn.refused for turn in turns], 3),
-        prefix=shared.prefix if shared is not None else None,
-        sharers=NameList(source_name(model, one) for one in shared.sources) if shared is not None else NameList(),
+        **prefix_facts(model, transactional_id),
     )
 
 
@@ -170,11 +168,16 @@ def _told(model: CaptureModel, turn: Turn, names: dict[int, str]) -> ToldTurn:
 
 TURN_WORDS = Words(
     TurnFacts,
-    title=(
-        "used by ",
-        pick("sources", {1: "several producers of one process"}, "{sources:plain} processes"),
-        " at once",
-        pick("prefix", {None: ""}, ", which have one prefix"),
+    title=pick(
+        "prefix",
+        {
+            None: (
+                "used by ",
+                pick("sources", {1: "several producers of one process"}, "{sources:plain} processes"),
+                " at once",
+            )
+        },
+        "used by {sources:plain} processes that have one prefix",
     ),
     summary=(
         pick("sources", {1: "Several producers of one process"}, "{sources:plain} processes"),
