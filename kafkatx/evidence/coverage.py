@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafkatx.evidence.captures import Capture
@@ -64,3 +65,23 @@ def coverage_of(capture: Capture | None, item: Item, broker_id: int | None) -> C
     if item.left_out:
         entry.status, entry.note = ("unreadable" if item.kind.value == "unreadable" else "left out"), item.left_out
     return entry
+
+
+BRING = (
+    "Bring data directories of brokers, output of kafka-dump-log, logs of clients or brokers, or answers of "
+    "kafka-transactions.sh and kafka-consumer-groups.sh --describe"
+)
+
+
+def nothing_read(coverage: Sequence[Coverage]) -> str:
+    """Say that nothing was evidence, of the first file why, and what to bring instead."""
+    if not coverage:
+        return "there is no file under the paths given"
+    first = coverage[0]
+    why = f"{first.path}: {first.note or first.kind}"
+    some = (
+        f"could not be read as evidence: {why}"
+        if len(coverage) == 1
+        else f"none of {len(coverage):,} files could be read as evidence (first: {why})"
+    )
+    return f"{some}. {BRING}"

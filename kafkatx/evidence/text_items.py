@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kafkatx.evidence.item import Item, Kind
@@ -39,7 +40,7 @@ def text_items(item: Item) -> list[Item]:
             found = parts(file)
     except OSError as error:
         return [replace(item, kind=Kind.UNREADABLE, left_out=error.strerror)]
-    known = [part for part in found if part.kind is not PartKind.PROSE]
+    known = [part for part in _numbered(found) if part.kind is not PartKind.PROSE]
     if not known:
         return [replace(item, left_out="text in which nothing of Kafka's tools or logs was recognised")]
     items = [_item(item, part) for part in known]
@@ -48,6 +49,17 @@ def text_items(item: Item) -> list[Item]:
     if prose and item.size > sum(part.end - part.position for part in known):
         items.append(replace(item, kind=Kind.TEXT, size=prose, left_out="other text between what was recognised"))
     return items
+
+
+def _numbered(found: list[TextPart]) -> Iterator[TextPart]:
+    """Parts, of several with printed states each behind the rows that those above it can have: one a line."""
+    rows = 0
+    for part, below in zip(found, [*found[1:], None], strict=True):
+        if KINDS[part.kind] is not Kind.STATES:
+            yield part
+            continue
+        yield replace(part, base_offset=rows)
+        rows += below.line - part.line if below is not None else 0
 
 
 def _item(file: Item, part: TextPart) -> Item:
@@ -60,10 +72,15 @@ def _item(file: Item, part: TextPart) -> Item:
         size=part.end - part.position,
         folder=folder if kind.is_of_broker else None,
         data_directory=_directory(file, part, folder) if kind.is_of_broker else file.data_directory,
-        base_offset=part.base_offset if part.named is not None or part.is_whole else -1,
+        base_offset=part.base_offset if _is_placed(part) else -1,
         left_out=left_out,
         part=part,
     )
+
+
+def _is_placed(part: TextPart) -> bool:
+    """Whether a part tells the offset at which its segment begins."""
+    return KINDS[part.kind] is not Kind.STATES and (part.named is not None or part.is_whole)
 
 
 def _folder(file: Item, part: TextPart) -> PartitionFolder | None:

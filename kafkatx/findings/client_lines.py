@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 from typing import TypedDict, TypeVar
 
 import numpy as np
@@ -180,3 +181,10 @@ def subjects(found: list[Value]) -> tuple[Value, ...]:
     if len(found) < 2:
         return ()
     return tuple(found[at] for at in dict.fromkeys((0, len(found) // 2, len(found) - 1)))
+
+
+def source_name(model: CaptureModel, source: int) -> str:
+    """A log by its name, with its folders where another log is called the same."""
+    paths = [source.path for source in model.logs.facts.sources]
+    names = [PurePath(path).name for path in paths]
+    return names[source] if names.count(names[source]) == 1 else paths[source]

@@ -125,6 +125,13 @@ def kept_waiting(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     return same_time(model, cause, effect) and _covers_the_wait(cause, effect)
 
 
+def same_failure(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """A failure that both are about: its line tells one what befell the client, the other what its call came to."""
+    one, other = ({(place.source, place.line) for place in found.places() if place.line is not None}
+                  for found in (cause, effect))  # fmt: skip
+    return same_id(model, cause, effect) and bool(one & other)
+
+
 def coordinator_kept_waiting(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     """A coordinator that was away while a call waited for its answer."""
     return coordinator_of(model, cause, effect) and _covers_the_wait(cause, effect)

@@ -66,7 +66,8 @@ class Examined:
 
     `groups` are those that logs name; `since` and `until` the first and the last time of a broker or a log (without
     these of a record) in milliseconds, None where there is none; `unread_segments` are segments of data that are at
-    hand and were not read, since nothing made them suspect.
+    hand and were not read, since nothing made them suspect; `has_zone`: the times are not of logs alone of which
+    nothing tells the zone.
     """
 
     transactions: int = 0
@@ -76,6 +77,7 @@ class Examined:
     since: int | None = None
     until: int | None = None
     unread_segments: int = 0
+    has_zone: bool = True
 
     @property
     def is_empty(self) -> bool:
@@ -93,6 +95,7 @@ class Examined:
             min(since, default=None),
             max(until, default=None),
             self.unread_segments + other.unread_segments,
+            (self.has_zone or self.since is None) and (other.has_zone or other.since is None),
         )
 
 

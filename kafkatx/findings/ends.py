@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from kafkatx.findings.client_lines import source_name
 from kafkatx.findings.end_groups import EndGroup
+from kafkatx.findings.shared_prefixes import prefix_facts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import Protocol, Reason
@@ -23,7 +24,7 @@ from kafkatx.words.explanation import actor, remedy, step
 from kafkatx.words.facts import data, instant, lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs, producer_name
+from kafkatx.words.values import Count, Data, Duration, Instant, NameList, Producer, Refs, producer_name
 
 MOST_CITED = 4
 """Partitions of a transaction whose data and markers are cited."""
@@ -42,16 +43,10 @@ def handing_on(model: CaptureModel, name: str | None) -> Framework | None:
 
 
 def log_name(model: CaptureModel, client: ClientInstance | None, other: ClientInstance | None = None) -> str | None:
-    """The log of a client, by which people know the instance; None where `other` wrote to the same one.
-
-    Without folders where no other log is called the same.
-    """
+    """The log of a client, by which people know the instance; None where `other` wrote to the same one."""
     if client is None or (other is not None and other.source == client.source):
         return None
-    paths = [source.path for source in model.logs.facts.sources]
-    names = [PurePath(path).name for path in paths]
-    name = names[client.source]
-    return name if names.count(name) == 1 else paths[client.source]
+    return source_name(model, client.source)
 
 
 def refused_in(end: TransactionEnd) -> str | None:
@@ -77,6 +72,7 @@ class EndFacts:
 
     `count` is how often it happened: data of one transaction may lie in several partitions. `at` is when it was ended,
     of one that logs alone show when that shows; `framework` is one that gives the id to another owner by design.
+    `prefix` is one that running instances share, `sharers` are their logs.
     """
 
     id: str | None
@@ -84,6 +80,8 @@ class EndFacts:
     at: Instant | None
     is_possible: bool
     framework: Looks | None
+    prefix: str | None
+    sharers: NameList
 
     @property
     def is_handed_on(self) -> bool:
@@ -247,6 +245,7 @@ def end_facts(group: EndGroup) -> dict[str, Any]:
         "count": group.count,
         "is_possible": group.verdict is Verdict.possible,
         "framework": Looks(framework) if framework is not None else None,
+        **prefix_facts(group.model, group.transactional_id),
     }
 
 

@@ -30,7 +30,17 @@ def examined(model: CaptureModel) -> Examined:
         groups=len(_named(model, "group")),
         since=int(times.min()) if len(times) else None,
         until=int(times.max()) if len(times) else None,
+        has_zone=not _are_without_zone(model),
     )
+
+
+def _are_without_zone(model: CaptureModel) -> bool:
+    """Whether all that has times are logs of which nothing tells the zone."""
+    logs = model.logs
+    timed = [source.path for source in logs.facts.sources if source.last_at >= 0]
+    rows = (*(model.transactions[name] for name in DECIDED), model.latest["timestamp"], model.spans["marker_timestamp"])
+    is_of_logs = all(int(column.max(initial=-1)) < 0 for column in rows)
+    return is_of_logs and bool(timed) and all(path in logs.without_zone for path in timed)
 
 
 def occurs(model: CaptureModel, found: Examined, selection: Selection) -> bool:

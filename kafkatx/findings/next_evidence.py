@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkatx.findings.brokers_release import brokers_release
+from kafkatx.findings.conditions import TRANSACTIONAL_ID
 from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
 from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
@@ -74,12 +75,12 @@ def _of_one(model: CaptureModel, finding: Finding) -> list[Asked]:
     """What decides one finding."""
     facts = _facts(model, finding)
     release = brokers_release(model)
-    at_hand = [Ask.client_log] if _has_clients_log(model, finding) else []
+    at_hand = [Ask.client_log] if _has_clients_log(model, finding) or _is_between_brokers(model, finding) else []
     kinds = dict.fromkeys(
         kind
         for wanted in _kinds(finding)
         for kind in answerable(wanted, release)
-        if kind not in at_hand and not _is_at_hand(model, kind, facts)
+        if kind not in at_hand and not _is_at_hand(model, kind, facts) and not _has_settings(model, kind, finding)
     )
     return [ask for kind in kinds if (ask := asked(kind, facts)) is not None][:MOST_OF_ONE]
 
@@ -91,6 +92,20 @@ def _kinds(finding: Finding) -> Iterator[Ask]:
         asks = [UNKNOWN]
     for place in range(max(map(len, asks), default=0)):
         yield from (kinds[place] for kinds in asks if place < len(kinds))
+
+
+def _has_settings(model: CaptureModel, kind: Ask, finding: Finding) -> bool:
+    """Whether settings are asked for that are there: those of the brokers, and of every id that a finding is about."""
+    names = {finding.transactional_id, *(subject.transactional_id for subject in finding.subjects)} - {None}
+    settings = model.logs.facts.settings
+    given = {one.value for one in settings if one.name == TRANSACTIONAL_ID}
+    is_whole = any(one.scope == "broker" for one in settings) and names <= given
+    return kind is Ask.client_settings and bool(names) and is_whole
+
+
+def _is_between_brokers(model: CaptureModel, finding: Finding) -> bool:
+    """Whether brokers alone tell a finding about brokers: there is no client whose log could be asked for."""
+    return bool(finding.nodes) and finding.transactional_id is None and not model.logs.clients
 
 
 def _has_clients_log(model: CaptureModel, finding: Finding) -> bool:

@@ -322,10 +322,13 @@ IS_REPLACED = (
 )
 """The same where a second one of the id would fence the first."""
 LOOK_UP = (
-    "Look up what became of the transaction before anything is sent again. CompleteCommit: it was committed, do not "
-    "send its records again. CompleteAbort: it was aborted, send them again. Ongoing: still open, look again when its "
-    "timeout has passed. PrepareCommit or PrepareAbort: decided, the same as Complete. Empty, or if the id ran another "
-    "transaction since: this state tells nothing, read the id's records of that time in __transaction_state"
+    "Look up what became of the transaction before anything is sent again\n"
+    "CompleteCommit: it was committed, do not send its records again\n"
+    "CompleteAbort: it was aborted, send them again\n"
+    "Ongoing: still open, look again when its timeout has passed\n"
+    "PrepareCommit or PrepareAbort: decided, the same as Complete\n"
+    "Empty, or if the id ran another transaction since: this state tells nothing, read the id's records of that time "
+    "in __transaction_state"
 )
 """What to do where its outcome is not known, and what the answers mean."""
 DESCRIBE = "kafka-transactions.sh --bootstrap-server HOST:PORT describe --transactional-id "

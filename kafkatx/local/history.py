@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkatx.evidence.coverage import Coverage, coverage_of
+from kafkatx.evidence.coverage import coverage_of, nothing_read
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import book_of
@@ -74,20 +74,12 @@ def history(
         )
     found.coverage.extend(coverage_of(None, item, None) for item in evidence.others)
     if not any(entry.is_evidence for entry in found.coverage):
-        raise NoHistoryError(_nothing_read(found.coverage), found)
+        raise NoHistoryError(nothing_read(found.coverage), found)
     if not any(len(capture.book) for capture in found.captures) and (
         transactional_id is not None or producer_id is not None
     ):
         raise NoHistoryError(_unknown(models, wanted), found)
     return found
-
-
-def _nothing_read(coverage: list[Coverage]) -> str:
-    if not coverage:
-        return "there is no file under the paths given"
-    first = coverage[0]
-    example = f"first: {first.path}: {first.note or first.kind}"
-    return f"none of {len(coverage)} files could be read as evidence ({example})"
 
 
 def _unknown(models: list[CaptureModel], wanted: Wanted) -> str:

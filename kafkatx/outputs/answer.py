@@ -203,7 +203,7 @@ def _others(diagnosis: Diagnosis) -> str:
     ids, producers = {name for name, _ in about} - {None}, {number for _, number in about} - {None}
     left = [
         (diagnosis.examined.transactional_ids - len(ids), "other transactional id"),
-        (diagnosis.examined.producers - max(len(ids), len(producers)), "other producer"),
+        (diagnosis.examined.producers - max(len(ids), len(producers)), "other producer id"),
     ]
     return ", ".join(plural(number, name) for number, name in left if number > 0)
 
@@ -303,9 +303,9 @@ def amount(examined: Examined, *, has_zone: bool = True) -> str:
     counted = [
         (examined.transactions, "transaction"),
         (examined.transactional_ids, "transactional id"),
-        (examined.producers, "producer"),
+        (examined.producers, "producer id"),
         (examined.groups, "group"),
     ]
     told = [plural(number, name) for number, name in counted if number]
-    time = span(examined.since, examined.until, has_zone=has_zone)
+    time = span(examined.since, examined.until, has_zone=has_zone and examined.has_zone)
     return ", ".join([*told, *([time] if time else [])])

@@ -28,7 +28,9 @@ def not_checked(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]
     yield from _listed("Not checked", gaps([one for one in entries if one.scope != EVERYWHERE]), MOST_GAPS)
     missing = Counter(entry.missing for entry in entries if entry.scope == EVERYWHERE)
     if missing:
-        told = "; ".join(f"{what} ({plural(count, 'rule')})" for what, count in missing.items())
+        told = "; ".join(
+            f"{what} ({plural(count, 'kind of finding', 'kinds of finding')})" for what, count in missing.items()
+        )
         yield shown(f"More could be judged with: {told}.", "dim")
 
 

@@ -175,7 +175,7 @@ def _asks_for_something(found: Diagnosed) -> bool:
 def _first_advice(found: Diagnosed, advised: set[str], indent: int) -> Iterator[RenderableType]:
     """The first sentence of what to do, once in a chain."""
     if found.finding.remedies:
-        first, _, _ = found.finding.remedies[0].text.partition(". ")
+        first = found.finding.remedies[0].first_sentence
         if first not in advised:
             advised.add(first)
             yield marked("do: ", first, mark_style="bold green", indent=indent)
@@ -284,7 +284,10 @@ def _standing(place: EvidenceRef) -> str:
 
 
 def _remedy(remedy: Remedy) -> Iterator[RenderableType]:
-    yield _line("do: ", f"{remedy.text} ({remedy.where})", mark_style="bold green")
+    first, *means = remedy.lines
+    yield _line("do: ", f"{first} ({remedy.where})", mark_style="bold green")
+    for meaning in means:
+        yield _line("    - ", meaning)
     if remedy.config:
         current = "" if remedy.current is None else f"{remedy.current} -> "
         yield _line("    ", f"{remedy.config}: {current}{remedy.proposed or 'set it'}")

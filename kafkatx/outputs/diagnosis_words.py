@@ -19,7 +19,9 @@ SURE = {
     Verdict.possible: "possible: one of several explanations",
 }
 UNEXPLAINED = "only that it failed; the cause is open"
-NO_ZONE = " (zone not known)"
+NO_ZONE = ", zone not known"
+COUNTED = {"unstable_transactional_id": "ids"}
+"""What findings count, where it is not how often it happened."""
 ONLY_WORDS = "nothing: these are somebody's words"
 
 
@@ -51,7 +53,7 @@ def when_of(finding: Finding) -> str:
 def placed(found: Diagnosed, *, captures: bool) -> str:
     """Return severity, rule, how often, when, and with `captures` in which of several."""
     finding = found.finding
-    times = f"{finding.count:,} times" if finding.count > 1 else ""
+    times = f"{finding.count:,} {COUNTED.get(finding.rule, 'times')}" if finding.count > 1 else ""
     when = when_of(finding)
     capture = f"capture {found.capture}" if captures else ""
     return ", ".join(filter(None, (f"{finding.severity.name} {finding.rule}", times, when, capture)))

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafkatx.findings.client_lines import columns, producer_at, seen, times_of
+from kafkatx.findings.client_lines import columns, only, producer_at, seen, times_of
 from kafkatx.findings.conditions import same_id_and_time, without_an_id
 from kafkatx.findings.failure_kinds import OF_BROKERS
 from kafkatx.findings.finding import Finding
@@ -30,6 +30,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.said_by_failures import by_words, failed_before
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.failures import call_of
 from kafkatx.histories.logs.line_owners import is_network_thread
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
@@ -52,9 +53,21 @@ NEEDS_CALM = frozenset({MisuseKind.not_polled, MisuseKind.while_ending})
 """Kinds that brokers who don't answer make as well: reports are missing, a commit is still under way."""
 
 
+SNAKES = frozenset({"librdkafka", "kafka-python", "aiokafka"})
+"""Clients whose methods are written init_transactions."""
+
+
+def spelled(call: str) -> str:
+    """A method of Java as these clients write it."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in call)
+
+
 @facts
 class Facts:
-    """Calls of one client that met one wrong state; `earlier` are lines of a failure of the same client before."""
+    """Calls of one client that met one wrong state; `earlier` are lines of a failure of the same client before.
+
+    `call` is the one that all lines name, `is_java`: the client is Kafka's own, or nothing tells.
+    """
 
     client: ClientName
     producer: Bound[ActorWords] | None
@@ -63,6 +76,13 @@ class Facts:
     count: Count
     lines: Refs
     earlier: Refs
+    call: str | None
+    is_java: bool
+
+    @property
+    def called(self) -> str | None:
+        """The call as its client library has it."""
+        return {"send": "produce"}.get(self.call, spelled(self.call)) if self.call and not self.is_java else self.call
 
     @property
     def waits(self) -> bool:
@@ -115,6 +135,8 @@ def _case(model: CaptureModel, client: ClientInstance | None, misuse: Misuse, ro
             count=Count(len(rows)),
             lines=event_refs(model, rows, 4),
             earlier=event_refs(model, failed_before(logs, client, rows[0])),
+            call=only(call_of(logs, row) for row in rows),
+            is_java=client is None or client.implementation not in SNAKES,
         ),
         verdict=_verdict(logs, misuse.kind, rows),
         severity=Severity.error if misuse.kind in CANT_GO_ON else Severity.warning,
@@ -158,7 +180,10 @@ WORDS = Words(
             MisuseKind.while_ending: "{count:call} while the transaction was being ended",
             MisuseKind.not_polled: "delivery reports not polled before the commit",
         },
-        "{count:call} in a wrong state",
+        (
+            pick("called", {None: "{count:call}"}, "{called}"),
+            pick("call", {"send": " refused: no open transaction", None: " in a wrong state"}, " refused: wrong state"),
+        ),
     ),
     summary=pick(
         "kind",
@@ -250,8 +275,12 @@ WORDS = Words(
                     "has returned (reactive code: concat the steps, never merge them). Use each producer in one thread",
                     MisuseKind.at_once: "Let one thread make all transactional calls, and wait for each of them",
                 },
-                "Keep the order: initTransactions once, then begin, send, one commit or abort. After an error abort "
-                "before you begin again. If the program uses no transactions, remove transactional.id",
+                (
+                    "Keep the order: ",
+                    pick("is_java", {True: "initTransactions"}, "init_transactions"),
+                    " once, then begin, send, one commit or abort. After an error abort before you begin again. If the "
+                    "program uses no transactions, remove transactional.id",
+                ),
             ),
             "application",
         ),

@@ -26,7 +26,7 @@ from kafkatx.histories.logs.observers import Weight
 from kafkatx.histories.logs.own_logs import OwnLog
 from kafkatx.rules.outages.incidents import Incident, incidents, severity_of, verdict_of
 from kafkatx.rules.outages.named import NAMED_WORDS, by_the_error
-from kafkatx.rules.outages.shown import SHOWN_WORDS, at_the_end
+from kafkatx.rules.outages.shown import COORDINATOR_WORDS, SHOWN_WORDS, at_the_end
 from kafkatx.rules.outages.sights import Away, Brokers, Sighting, Watcher, away_of, missed_brokers, sighting
 from kafkatx.rules.settings.effects import Effect, Failed, TimedOut, WaitedInVain, effects
 from kafkatx.terms.events import Side
@@ -337,4 +337,9 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS, NAMED_WORDS, SHOWN_WORDS), depth=1, decided_by=(Side.client, Side.broker))
+RULE = Rule(
+    find=find,
+    words=(WORDS, NAMED_WORDS, SHOWN_WORDS, COORDINATOR_WORDS),
+    depth=1,
+    decided_by=(Side.client, Side.broker),
+)

@@ -23,7 +23,7 @@ Source       KIP-98, KAFKA-7763; KafkaProducer.commitTransaction, TransactionalR
 from __future__ import annotations
 
 from kafkatx.findings.client_lines import TIMES, advised_of, by_client, columns, rows_of, runs_by_itself, seen
-from kafkatx.findings.conditions import coordinator_kept_waiting, kept_waiting
+from kafkatx.findings.conditions import coordinator_kept_waiting, kept_waiting, same_failure
 from kafkatx.findings.finding import Finding
 from kafkatx.findings.outcomes import (
     DESCRIBE,
@@ -179,14 +179,14 @@ WAITED = Phrase(Lasted, measure("the call waited {time} and got no answer"))
 WORDS = Words(
     Facts,
     title=(
-        "{what} unanswered",
+        "{what} got no answer",
         pick(
             "resolved.fate",
             {
+                TransactionFate.unknown: ", outcome open",
                 TransactionFate.committed: ", transaction committed",
                 TransactionFate.committing: ", transaction being committed",
                 TransactionFate.open: ", transaction still open",
-                TransactionFate.unknown: ", outcome unknown",
                 TransactionFate.never_begun: ", transaction never begun",
                 TransactionFate.divided: ", transaction committed in part",
             },
@@ -290,6 +290,7 @@ RULE = Rule(
     caused_by=(
         ("coordinator_unavailable", coordinator_kept_waiting),
         ("broker_unreachable", kept_waiting),
+        ("broker_unreachable", same_failure),
         ("transaction_timed_out", _was_rolled_back),
     ),
     decided_by=(Side.client,),

@@ -52,6 +52,7 @@ from kafkatx.findings.ends_in_data import (
     data_facts,
 )
 from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.shared_prefixes import same_prefix
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.transaction_ends import ToldBy
@@ -221,7 +222,7 @@ WORDS = Words(
             unless="was_alive",
         ),
     ),
-    remedies=(*REMEDIES[:3], LOOK_FIRST, NOT_RESENT, *REMEDIES[3:]),
+    remedies=(*REMEDIES[:4], LOOK_FIRST, NOT_RESENT, *REMEDIES[4:]),
 )
 
 DATA_WORDS = Words(
@@ -245,6 +246,6 @@ RULE = Rule(
     find=find,
     words=(WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, TOLD_WORDS),
     depth=3,
-    caused_by=(("shared_producer", same_id),),
+    caused_by=(("shared_producer", same_id), ("shared_producer", same_prefix)),
     absorbed_by="shared_producer",
 )

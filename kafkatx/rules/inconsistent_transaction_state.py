@@ -26,6 +26,7 @@ from kafkatx.kernels import transactions as fold
 from kafkatx.kernels.growing import Array
 from kafkatx.rules.answers.broker_said import INCONSISTENT_WORDS, inconsistent_told
 from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, left_open, remedy, step
@@ -33,6 +34,8 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Refs, facts
 
 MOST_TOLD = 5
+COMPLETES = TransactionState.CompleteCommit - TransactionState.PrepareCommit
+"""How far the number of Complete* lies behind that of its Prepare*."""
 
 
 class Oddity(IntEnum):
@@ -64,12 +67,21 @@ ALONE = (Oddity.no_start, Oddity.illegal_state, Oddity.no_partitions)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An odd row; `follows` is False where it alone shows what is wrong."""
+    """An odd row; `follows` is False where it alone shows what is wrong.
+
+    `state` is its state, `before` that of the row before at `previous`; None where no transaction holds that row.
+    """
 
     offset: int
     oddity: Oddity
     follows: bool
     rows: Refs
+    previous: int
+    before: str | None
+    state: str | None
+
+    def __format__(self, spec: str) -> str:
+        return f"@{self.previous} {self.before} is followed by @{self.offset} {self.state}"
 
 
 @facts
@@ -82,6 +94,13 @@ class Facts:
     is_compacted: bool
     is_pieced: bool
     rows: tuple[Row, ...]
+
+    @property
+    def pair(self) -> Row | None:
+        """The first of them with the one before, where their states are what does not fit."""
+        first = self.rows[0]
+        is_told = first.before is not None and first.state is not None
+        return first if is_told and first.oddity is Oddity.illegal_transition else None
 
 
 def find(model: CaptureModel) -> Found:
@@ -102,7 +121,7 @@ def _inconsistent(model: CaptureModel, name: str, rows: Array) -> Case:
             oddity=Oddity(int(rows["kind"][0])),
             is_compacted=verdict is Verdict.possible and not is_pieced,
             is_pieced=is_pieced,
-            rows=tuple(_row(row) for row in rows[:MOST_TOLD]),
+            rows=tuple(_row(model, row) for row in rows[:MOST_TOLD]),
         ),
         verdict=verdict,
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
@@ -122,23 +141,42 @@ def _verdict(model: CaptureModel, rows: Array) -> Verdict:
     return Verdict.likely if (rows["kind"] == Oddity.epoch_jumped).all() else Verdict.proved
 
 
-def _row(row: Array) -> Row:
+def _row(model: CaptureModel, row: Array) -> Row:
     partition, before, oddity = int(row["state_partition"]), int(row["previous_offset"]), Oddity(int(row["kind"]))
-    cited = [EvidenceRef(TRANSACTION_STATE, partition, int(row["offset"]), None, WHAT[oddity])]
+    offset = int(row["offset"])
+    state, former = _state_at(model, partition, offset), _state_at(model, partition, before)
+    what = WHAT[oddity] if state is None else f"{state}: {WHAT[oddity]}"
+    cited = [EvidenceRef(TRANSACTION_STATE, partition, offset, None, what)]
     follows = before >= 0 and oddity not in ALONE
     if follows:
-        cited.insert(0, EvidenceRef(TRANSACTION_STATE, partition, before, None, "the record before"))
-    return Row(int(row["offset"]), oddity, follows, tuple(cited))
+        text = "the record before" if former is None else f"{former}, the record before"
+        cited.insert(0, EvidenceRef(TRANSACTION_STATE, partition, before, None, text))
+    return Row(offset, oddity, follows, tuple(cited), before, former, state)
+
+
+def _state_at(model: CaptureModel, partition: int, offset: int) -> str | None:
+    """The state of a row that a transaction or an initialisation holds."""
+    rows = model.transactions[model.transactions["state_partition"] == partition]
+    empty = model.initialisations[model.initialisations["state_partition"] == partition]
+    if offset < 0 or (empty["offset"] == offset).any():
+        return None if offset < 0 else TransactionState.Empty.name
+    if (rows["begin_offset"] == offset).any():
+        return TransactionState.Ongoing.name
+    for column, later in (("decision_offset", 0), ("completion_offset", COMPLETES)):
+        found = rows[rows[column] == offset]
+        if len(found) and found["decision"][0] >= 0:
+            return TransactionState(int(found["decision"][0]) + later).name
+    return None
 
 
 WORDS = Words(
     Facts,
-    title="{count:impossible record} in __transaction_state",
+    title=pick("pair", {None: "{count:impossible record} in __transaction_state"}, "impossible: {pair}"),
     summary=(
         "{count:record} of {id} in __transaction_state {count:is|are}[ {perhaps}] not what a coordinator writes: ",
         pick("count", {1: ""}, "the first holds "),
         pick("oddity", WHAT),
-        ".",
+        "[: {pair}].",
     ),
     steps=(
         step(

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.findings.client_lines import partitions_named, times_of
+from kafkatx.findings.client_lines import only, partitions_named, times_of
 from kafkatx.findings.conditions import same_time
 from kafkatx.findings.expiries import answers_before
 from kafkatx.findings.one_failure import known_as, left
@@ -33,6 +33,7 @@ from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import broker_in
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
@@ -57,6 +58,7 @@ class Facts:
     """A failure as one log tells it; `log` is its name, `directory` None where no line names it.
 
     `halts` are lines in which the broker says that it stops for it; `is_back`: its log tells of a later start.
+    `client` and `brokers` are who was refused by whom, as far as lines name them; `abort_failed`: its abort was, too.
     """
 
     log: str
@@ -71,6 +73,14 @@ class Facts:
     is_back: bool
     refusals: Refs
     given_up: Refs
+    client: str | None
+    brokers: NameList | None
+    abort_failed: bool
+
+    @property
+    def broker(self) -> str | None:
+        """The broker, where lines name one alone."""
+        return self.brokers[0] if self.brokers is not None and len(self.brokers) == 1 else None
 
     @property
     def by_broker(self) -> bool:
@@ -190,17 +200,26 @@ def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: lis
         is_back=bool(halts) and any(_starts_behind(logs, halts[-1])),
         refusals=event_refs(model, refusals, 3),
         given_up=event_refs(model, given_up, 3),
+        client=only(name for row in refusals if (name := _client(logs, row)) is not None),
+        brokers=NameList(dict.fromkeys(named for row in refusals if (named := broker_in(logs.words(row))))) or None,
+        abort_failed=any(logs.string(row, "api") == "abortTransaction" for row in given_up),
     )
+
+
+def _client(logs: LogModel, row: int) -> str | None:
+    """Who was refused: its transactional.id, else its client.id."""
+    client = logs.client(int(logs.owners[row]))
+    return (client.transactional_id or client.client_id) if client is not None else None
 
 
 AND_OFFLINE = ", and all its replicas are offline until it is started again."
 WORDS = Words(
     Facts,
-    who=pick("by_broker", {True: "broker of {log}"}, "client of {log}"),
+    who=pick("by_broker", {True: "broker of {log}"}, pick("client", {None: "client of {log}"}, "{client}")),
     title=pick(
         "by_broker",
         {True: ("log directory[ {directory}] failed", pick("halts", {(): ""}, ", the broker stopped"))},
-        "writes refused with KAFKA_STORAGE_ERROR",
+        "writes refused with KAFKA_STORAGE_ERROR[ by {broker}]",
     ),
     summary=pick(
         "by_broker",
@@ -217,8 +236,15 @@ WORDS = Words(
                 ),
             )
         },
-        "Brokers refused writes of the client that wrote {log} with KAFKA_STORAGE_ERROR. A log directory[ {perhaps}] "
-        "failed.",
+        (
+            pick("brokers", {None: "Brokers"}, "Broker {brokers:3}"),
+            " refused writes of ",
+            pick("client", {None: "the client that wrote {log}"}, "{client}"),
+            " with KAFKA_STORAGE_ERROR",
+            pick("given_up", {(): ""}, ", and it gave up"),
+            pick("abort_failed", {True: "; its abort failed, too"}, ""),
+            ". A log directory[ {perhaps}] failed there.",
+        ),
     ),
     steps=(
         step("The broker could not write[ to {partitions:3}][: {reason}]", cites="failures", needs="failures"),
@@ -267,8 +293,11 @@ WORDS = Words(
             unless="is_down",
         ),
         remedy(
-            "Look for a failed log directory in the server.log of the brokers[ that lead {partitions:3}]. Free or "
-            "replace its disk, then restart that broker",
+            (
+                "Look for a failed log directory in the server.log of ",
+                pick("brokers", {None: "the brokers[ that lead {partitions:3}]"}, "{brokers:3}"),
+                ". Free or replace its disk, then restart that broker",
+            ),
             "operator",
             restart_needed=True,
             unless="by_broker",

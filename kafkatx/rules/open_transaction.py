@@ -27,6 +27,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
+from kafkatx.rules.answers.asked_again import ASKED_AGAIN_WORDS, aborted_since
 from kafkatx.rules.answers.open_told import OPEN_WORDS, hanging_subjects, open_told
 from kafkatx.rules.hanging.live_checks import ASK, FIND_HANGING
 from kafkatx.rules.hanging_transaction import OfPartition
@@ -117,9 +118,11 @@ class Id:
 def find(model: CaptureModel) -> Found:
     """One case for each id that is Ongoing, and for data without a marker where the coordinator's log is missing.
 
-    And one for each that a partition's producer state has open, as a tool printed it.
+    And one for each that a partition's producer state has open, as a tool printed it, or that a list showed open and
+    aborted when it was asked again.
     """
     yield from open_told(model)
+    yield from aborted_since(model)
     for latest in model.latest[model.latest["state"] == TransactionState.Ongoing]:
         if _is_everyday(model, latest):
             continue
@@ -364,7 +367,7 @@ DATA_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, DATA_WORDS, OPEN_WORDS),
+    words=(WORDS, DATA_WORDS, OPEN_WORDS, ASKED_AGAIN_WORDS),
     depth=4,
     caused_by=(("unstable_transactional_id", same_subject), ("coordinator_unavailable", overdue)),
     is_lasting=True,

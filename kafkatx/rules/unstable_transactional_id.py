@@ -33,6 +33,7 @@ from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row
 from kafkatx.words.explanation import Words, actor, left_open, remedy, step
+from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Instant, Refs, facts
 
 FEWEST, MANY = 3, 5
@@ -242,7 +243,11 @@ def _facts(
 
 WORDS = Words(
     Facts,
-    title="a new transactional.id at each start",
+    title=pick(
+        "overtaken",
+        {None: "a new transactional.id at each start"},
+        "a new id at each start; an old instance committed late",
+    ),
     summary="One application[ {perhaps}] used {count:transactional.id} of the shape {shape}, a new one at each start. "
     "No start fenced the instance before it.[ An old instance committed after its successor had, at {overtaken.at}.]",
     who="{shape}",

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from kafkatx.evidence.coverage import Coverage
+from kafkatx.evidence.coverage import Coverage, nothing_read
 from kafkatx.evidence.item import Kind
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, FailureCounts, NextEvidence, Selected, Selection
 from kafkatx.findings.examined import examined, nameable, occurs
@@ -29,7 +29,7 @@ class NothingToDiagnoseError(NothingReadableError):
     """Nothing that was given could be read; `diagnosis` says what was met instead."""
 
     def __init__(self, diagnosis: Diagnosis) -> None:
-        super().__init__(_nothing(diagnosis))
+        super().__init__(nothing_read(diagnosis.coverage))
         self.diagnosis = diagnosis
 
 
@@ -115,16 +115,6 @@ def united(parts: Iterable[CaptureDiagnosis], others: Iterable[Coverage]) -> Dia
         raise NothingToDiagnoseError(result)
     result.findings.sort(key=worst_first)
     return result
-
-
-def _nothing(result: Diagnosis) -> str:
-    if not result.coverage:
-        return "there is no file under the paths given"
-    first = result.coverage[0]
-    return (
-        f"none of {len(result.coverage)} files could be read as evidence (first: "
-        f"{first.path}: {first.note or first.kind})"
-    )
 
 
 def _opened(told: JudgedCapture, judgement: Judgement, wanted: list[int], files: Files) -> Iterator[Diagnosed]:

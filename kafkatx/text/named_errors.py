@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.entries import Symptom, plain_name, simple_name
@@ -23,6 +24,7 @@ from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
 from kafkatx.text.events import Statement
 from kafkatx.text.lines import Line, lines
+from kafkatx.text.logs.end_of_reading import is_end_of_reading
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
 from kafkatx.text.logs.sentences import is_of_any_case
 from kafkatx.text.logs.spelled import all_spelled_in
@@ -97,7 +99,9 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     """Return errors and symptoms that lines name, each once: where somebody met it, else where it stands first."""
     source = [replace(line, text=line.text[:LONGEST]) for line in source]
     framer = Framer([line.text for line in source])
+    over = {below.position for line, below in pairwise(source) if is_end_of_reading(line.text, below.text)}
     words = [line for line in source if line.text.strip() and not _is_of_logger(framer, line.text)]
+    words = [line for line in words if line.position not in over]
     is_about_transactions = any(_OF_TRANSACTIONS.search(line.text) for line in source)
     found = [
         (line, name)

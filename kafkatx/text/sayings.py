@@ -292,3 +292,12 @@ def is_leaders_deletion(reason: str) -> bool:
 def names_a_newer_one(message: str) -> bool:
     """Whether the words of an error name who raised the epoch, as clients have it of a timeout as well."""
     return _NEWER.search(message) is not None
+
+
+_BROKER = re.compile(r"\(broker ([^\s()]{1,300})\)")
+
+
+def broker_in(text: str) -> str | None:
+    """Return the address of the broker that an error of KafkaJS came from (text/logs/json_lines.py)."""
+    found = _BROKER.search(text)
+    return found[1] if found else None

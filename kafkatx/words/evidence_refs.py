@@ -28,7 +28,7 @@ def state_row(partition: int, offset: int, at: int, state: int, producer_id: int
         partition,
         offset,
         time_or_none(at),
-        f"{state_name(state)}, producer id {producer_id}, epoch {epoch}",
+        f"{state_name(state)}, producer id {producer_id}{f', epoch {epoch}' if epoch >= 0 else ''}",
     )
 
 

@@ -53,7 +53,10 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What to do. `where` is client, broker, topic, application or operator; numbers name what they derive from."""
+    """What to do. `where` is client, broker, topic, application or operator; numbers name what they derive from.
+
+    `text` may have several lines: what to do, then what each answer to it means.
+    """
 
     text: str
     where: str
@@ -64,3 +67,13 @@ class Remedy:
     command: str | None = None
     cost: str | None = None
     restart_needed: bool | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of its text."""
+        return self.text.split("\n")
+
+    @property
+    def first_sentence(self) -> str:
+        """What an index has room for."""
+        return self.lines[0].partition(". ")[0]

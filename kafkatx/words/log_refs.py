@@ -16,6 +16,7 @@ from kafkatx.text.events import Statement
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, actor
 from kafkatx.words.facts import instant, producer, thrown
+from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Instant, Producer, bare
 
 MOST_QUOTED = 160
@@ -84,13 +85,20 @@ class ClientFacts:
     since: Instant | None
     until: Instant | None
 
+    @property
+    def is_moment(self) -> bool:
+        """Whether its lines are of one moment."""
+        return self.since is not None and self.since == self.until
+
 
 CLIENT = Phrase(
     ClientFacts,
     actor(
         "{name}",
-        "[transactional.id {transactional_id}, ][client.id {client_id}, ][{library}, ][{given}, ]log {log}"
-        "[ from {since} to {until}]",
+        (
+            "[transactional.id {transactional_id}, ][client.id {client_id}, ][{library}, ][{given}, ]log {log}",
+            pick("is_moment", {True: " at {since}"}, "[ from {since} to {until}]"),
+        ),
     ),
 )
 

@@ -52,7 +52,7 @@ def test_a_warning_or_an_error_is_what_state_and_headline_tell():
 
 def test_what_was_looked_at_makes_a_clean_bill():
     counted = (
-        "no error and no warning in 412 transactions, 6 transactional ids, 1 producer, "
+        "no error and no warning in 412 transactions, 6 transactional ids, 1 producer id, "
         "1970-01-01 00:00:00.000 to 00:01:00.000 UTC"
     )
     assert said()["answer"]["headline"] == f"Clear: {counted}."

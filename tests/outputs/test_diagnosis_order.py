@@ -196,7 +196,7 @@ def test_what_to_do_and_how_sure_stand_before_the_evidence_and_what_is_left_open
 def test_times_of_an_unknown_zone_are_printed_without_one_and_it_is_said():
     day = 1_700_000_000_000
     assert "2023-11-14 22:13:20.000 UTC" in printed(found("a", since=day))
-    assert "2023-11-14 22:13:20.000 (zone not known)\n" in printed(found("a", since=day, until=day, has_zone=False))
+    assert "2023-11-14 22:13:20.000, zone not known\n" in printed(found("a", since=day, until=day, has_zone=False))
     assert "zone not known" not in printed(found("a", has_zone=False))
 
 
@@ -212,5 +212,5 @@ def test_what_no_rule_could_look_at_is_one_line_and_whole_with_verbose():
     entries += [NotCheckable("three", "orders-0", "the whole log")]
     text = printed(not_checkable=entries)
     assert "- three: orders-0; missing: the whole log" in text
-    assert "More could be judged with: logs of clients (2 rules)." in text
+    assert "More could be judged with: logs of clients (2 kinds of finding)." in text
     assert "- one, two: the cluster; missing: logs of clients" in printed(not_checkable=entries, verbose=True)

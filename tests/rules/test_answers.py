@@ -297,3 +297,50 @@ def test_decisions_that_are_listed_together_do_not_end(told):
     assert told(LISTED, *rows)["stuck_prepare"].verdict is Verdict.likely
     healthy = [f"fee-{number}\t1\t{number}\tCompleteCommit\t" for number in (4, 5, 6, 7)]
     assert told(LISTED, *rows, *healthy)["stuck_prepare"].verdict is Verdict.possible
+
+
+LISTED = "TransactionalId\tCoordinator\tProducerId\tTransactionState\t"
+ASKED_TWICE = (
+    "$ kafka-transactions.sh --bootstrap-server b:9092 list",
+    LISTED,
+    "book-relay\t1          \t3        \tOngoing         \t",
+    "$ sleep 60; kafka-transactions.sh --bootstrap-server b:9092 list",
+    LISTED,
+    "book-relay\t1          \t{producer}        \t{state}   \t",
+)
+
+
+def test_an_id_that_two_lists_show_open_and_then_aborted(told):
+    found = told(*(line.format(producer=3, state="CompleteAbort") for line in ASKED_TWICE))
+    assert {rule: (one.severity, one.verdict) for rule, one in found.items()} == {
+        "open_transaction": (Severity.warning, Verdict.likely)
+    }
+    assert [place.offset for place in found["open_transaction"].places()] == [0, 2]
+
+
+@pytest.mark.parametrize(("producer", "state"), [(3, "CompleteCommit"), (4, "CompleteAbort"), (3, "Ongoing")])
+def test_lists_that_show_a_commit_another_producer_or_no_change_tell_nothing(producer, state, told):
+    assert not told(*(line.format(producer=producer, state=state) for line in ASKED_TWICE))
+
+
+def test_two_answers_of_one_page_contradict_nothing(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("\n".join(line.format(producer=3, state="Ongoing") for line in ASKED_TWICE) + "\n")
+    assert not diagnose([path]).damage
+
+
+@pytest.mark.parametrize("logger", ["org.apache.kafka.tools.consumer.ConsoleConsumer", "kafka.tools.ConsoleConsumer$"])
+@pytest.mark.parametrize(
+    ("message", "is_told"),
+    [("", False), (": Timeout of 60000ms expired before the position for partition a-0 could be determined", True)],
+)
+def test_the_end_of_a_console_consumer_that_read_nothing_is_no_failure(logger, message, is_told, told):
+    found = told(
+        "$ kafka-console-consumer.sh --topic book --isolation-level read_committed --timeout-ms 5000",
+        "a1-2",
+        f"[2026-01-30 18:20:21,406] ERROR Error processing message, terminating consumer process:  ({logger})",
+        f"org.apache.kafka.common.errors.TimeoutException{message}",
+        "Processed a total of 6 messages",
+        "the transaction is open",
+    )
+    assert ("unexplained_failure" in found) == is_told

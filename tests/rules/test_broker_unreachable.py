@@ -363,3 +363,47 @@ def test_who_was_refused_for_his_credentials_reached_a_broker(tmp_path, said):
     for finding in [one.finding for one in diagnose([page]).findings]:
         assert "gone" not in finding.summary
         assert "could not connect" not in finding.summary
+
+
+MARKERS = (
+    "[2019-04-03 07:11:42,310] WARN [TransactionCoordinator id=2001] Connection to node 0 "
+    "(kafka-0.kafka/[10.4.1.7:9092|http://10.4.1.7:9092/]) could not be established. Broker may not be available. "
+    "(org.apache.kafka.clients.NetworkClient)",
+    "[2019-04-03 07:12:19,442] WARN [TransactionCoordinator id=2001] Connection to node 1 "
+    "(kafka-1.kafka/[10.4.1.8:9092|http://10.4.1.8:9092/]) could not be established. Broker may not be available. "
+    "(org.apache.kafka.clients.NetworkClient)",
+)
+
+
+def test_a_coordinator_without_connections_sends_no_markers_and_no_client_is_asked(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("After a rolling restart\n\n" + "\n\n".join(f"??{line}??" for line in MARKERS) + "\n")
+    found = diagnose([path])
+    (one,) = found.findings
+    assert (one.finding.rule, one.finding.nodes) == ("broker_unreachable", (0, 1))
+    assert "broker 2001" in one.finding.summary
+    assert "kafka-0.kafka/10.4.1.7:9092" in one.finding.summary
+    assert not found.next
+
+
+ISOLATED = (
+    'timestamp=2025-03-03T14:08:51.377Z level=WARN message="[Producer clientId=producer-9, transactionalId=chaos-9] '
+    'Connection to node 1 (kafka-1.kafka/10.96.11.2:9092) could not be established. Node may not be available."',
+    'timestamp=2025-03-03T14:09:40.115Z level=ERROR message="batch 4411" '
+    'cause="org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms while awaiting EndTxn(true)',
+    "\tat org.apache.kafka.clients.producer.KafkaProducer.commitTransaction(KafkaProducer.java:793)",
+    'timestamp=2025-03-03T14:09:40.120Z level=ERROR message="abort" cause="java.lang.IllegalStateException: Cannot '
+    "attempt operation `abortTransaction` because the previous call to `commitTransaction` timed out and must be "
+    'retried"',
+)
+
+
+def test_a_commit_that_an_outage_left_open_is_one_cause_and_has_to_be_called_again(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text("\n".join(ISOLATED) + "\n")
+    found = {one.finding.rule: one for one in diagnose([path]).findings}
+    cause, effect = found["broker_unreachable"], found["commit_outcome_unknown"]
+    assert effect.caused_by == cause.id
+    assert cause.finding.count == 1  # the refused abort never asked a broker
+    assert any(step.text.startswith("Call commitTransaction again") for step in cause.finding.remedies)
+    assert not any(step.text.startswith("Abort") for step in cause.finding.remedies)

@@ -239,3 +239,13 @@ def test_a_torn_end_is_damage_and_no_inconsistency(either):
 def test_a_list_without_epochs_beside_a_description_with_one_is_no_lower_epoch():
     told = diagnose([FIXTURES / "answers/stuck"])
     assert {found.finding.rule for found in told.findings} == {"stuck_prepare"}
+
+
+def test_states_that_do_not_follow_each_other_are_named():
+    page = FIXTURES / "pages" / "dump" / "prepare_follows_complete_without_ongoing.md"
+    (found,) = (one.finding for one in diagnose([page]).findings)
+    assert "@71 CompleteCommit is followed by @72 PrepareCommit" in found.title
+    assert [place.text.partition(":")[0] for place in found.places()] == [
+        "CompleteCommit, the record before",
+        "PrepareCommit",
+    ]

@@ -99,7 +99,7 @@ def test_what_the_broker_stops_serving_makes_it_likely(tmp_path):
 def test_a_client_alone_makes_it_likely(tmp_path):
     (finding,) = found(tmp_path, client=REFUSED)
     assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.warning)
-    assert finding.who == "client of client.log"
+    assert finding.who == "payments-eu-1"
     assert "probably failed" in finding.summary
     assert [other.decided_by for other in finding.considered] == ["the server.log of the brokers that lead payments-1"]
     assert finding.remedies[0].text.startswith("Look for a failed log directory")
@@ -214,3 +214,23 @@ def test_each_way_to_stop_for_a_directory_is_known(tmp_path, line):
     assert finding.verdict is Verdict.proved
     assert finding.remedies[0].text.startswith("The broker has stopped")
     assert not [one for one in finding.considered if one.refuted]
+
+
+REFUSED_BY = (
+    '{"level":"ERROR","timestamp":"2023-10-01T03:33:03.300Z","logger":"kafkajs","message":"[Connection] Response '
+    'Produce(key: 0, version: 7)","broker":"k9:9092","clientId":"cam","error":"Disk error when trying to access log '
+    'file on the disk","correlationId":5512,"size":48}',
+    '{"level":"ERROR","timestamp":"2023-10-01T03:33:12.118Z","logger":"kafkajs","message":"[Producer] Disk error when '
+    'trying to access log file on the disk","retryCount":5,"retryTime":8800}',
+)
+
+
+def test_lines_of_kafkajs_name_who_was_refused_and_by_whom(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text("\n".join(REFUSED_BY) + "\n")
+    (found,) = (one.finding for one in diagnose([path]).findings)
+    assert found.rule == "log_directory_failed"
+    assert found.who == "cam"
+    assert "k9:9092" in found.title
+    assert found.summary.startswith("Broker k9:9092 refused")
+    assert "k9:9092" in found.remedies[0].text

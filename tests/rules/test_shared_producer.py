@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from kafkatx import diagnose
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.registry import judge
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.evidence import FIXTURES
 from tests.histories.log_facts import DAY, FENCED, Line, facts, line
 from tests.rules.cluster import MINUTE, SECOND, Cluster
 from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
@@ -338,3 +340,15 @@ def test_take_overs_within_a_second_of_each_other_are_likely():
 )
 def test_grants_that_a_restart_or_a_timeout_explains_are_not_it(said):
     assert not findings(check, by_logs(said))
+
+
+def test_running_instances_with_one_prefix_of_spring_are_one_cause_and_none_is_to_be_stopped():
+    found = {one.finding.transactional_id: one for one in diagnose([FIXTURES / "f-spring-prefix"]).findings}
+    first, second = found["shop-tx-0"], found["shop-tx-1"]
+    assert (first.finding.rule, second.finding.rule) == ("shared_producer", "fenced_by_new_instance")
+    assert second.caused_by == first.id
+    for one in (first.finding, second.finding):
+        assert [(step.config, step.current) for step in one.remedies if step.config] == [
+            ("spring.kafka.producer.transaction-id-prefix", "shop-tx-")
+        ]
+        assert not any(step.text.startswith("Stop ") for step in one.remedies)

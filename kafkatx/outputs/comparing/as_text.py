@@ -77,8 +77,7 @@ def _new(one: Missing) -> Iterator[RenderableType]:
     if one.absence.reason is not Reason.files_differ:
         yield _line(f"{one.absence.why[0].upper()}{one.absence.why[1:]}.", "dim")
     if one.found.finding.remedies:
-        first, _, _ = one.found.finding.remedies[0].text.partition(". ")
-        yield marked("do: ", first, mark_style="bold green", indent=INDENT)
+        yield marked("do: ", one.found.finding.remedies[0].first_sentence, mark_style="bold green", indent=INDENT)
 
 
 def _gone(one: Missing, found: Comparison) -> Iterator[RenderableType]:
@@ -119,7 +118,7 @@ def _cause(id: str | None, document: DiagnosisDocument) -> str | None:
 
 def _advice(before: tuple[Remedy, ...], after: tuple[Remedy, ...]) -> str:
     """What is advised now and was not, else that less is."""
-    added = [remedy.text.partition(". ")[0] for remedy in after if remedy not in before]
+    added = [remedy.first_sentence for remedy in after if remedy not in before]
     if added:
         return f"now also: {'; '.join(added)}" if len(after) > len(before) else f"now: {'; '.join(added)}"
     return (

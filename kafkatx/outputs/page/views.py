@@ -58,9 +58,13 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class RemedyView:
-    """What to do: where, the setting with what it is and what it should be, why, the command, what it costs."""
+    """What to do: where, the setting with what it is and what it should be, why, the command, what it costs.
+
+    `answers` is what each answer to it means.
+    """
 
     text: str
+    answers: tuple[str, ...]
     where: str
     config: str
     current: str
@@ -198,7 +202,8 @@ def _left(other: Considered) -> Left:
 def _remedy(remedy: Remedy) -> RemedyView:
     said = (remedy.config, remedy.current, remedy.proposed, remedy.derived_from, remedy.command, remedy.cost)
     config, current, proposed, why, command, cost = (printable(text or "") for text in said)
-    return RemedyView(printable(remedy.text), remedy.where, config, current, proposed, why, command, cost)
+    text, *answers = map(printable, remedy.lines)
+    return RemedyView(text, tuple(answers), remedy.where, config, current, proposed, why, command, cost)
 
 
 def _steps(found: Diagnosed) -> Iterator[StepView]:

@@ -35,6 +35,17 @@ TAKEN_OVER = (
     ".",
     pick("was_alive", {True: " The old instance was still alive."}, ""),
 )
+PREFIXES_APART = remedy(
+    "Give each instance (logs {sharers}) a transaction-id-prefix of its own: they all use {prefix}. Stop none of "
+    "them for good",
+    "application",
+    "spring.kafka.producer.transaction-id-prefix",
+    current="{prefix}",
+    proposed="one for each instance, stable over restarts (from its ordinal and environment)",
+    restart_needed=True,
+    needs="prefix",
+)
+"""Over facts that have the `prefix` and its `sharers`."""
 OF_ITS_OWN = "an id of its own for each instance, stable over restarts (input partition or ordinal)"
 NO_RANDOM_ID = "Do not use a random id: an old instance would no longer be fenced"
 REMEDIES = (
@@ -43,8 +54,9 @@ REMEDIES = (
         text="Stop the old instance[ (log {old_log})], or give it a transactional.id of its own",
         where="operator",
         needs="was_alive",
-        unless="is_possible is_handed_on",
+        unless="is_possible is_handed_on prefix",
     ),
+    PREFIXES_APART,
     replace(RESENT, needs="was_open"),
     remedy(
         text=(
@@ -64,7 +76,7 @@ REMEDIES = (
         current="{id}",
         proposed=OF_ITS_OWN,
         restart_needed=True,
-        unless="is_possible is_handed_on",
+        unless="is_possible is_handed_on prefix",
     ),
     remedy(
         text=(

@@ -35,10 +35,14 @@ OWN_COORDINATOR = frozenset({"poll", "commitSync"})
 
 @facts
 class NamedBreak(FailureFacts):
-    """Calls that failed for a connection; `before` are lines of connections that were lost before."""
+    """Calls that failed for a connection; `before` are lines of connections that were lost before.
+
+    `is_named`: their own lines name the connection.
+    """
 
     what: Break
     before: Refs
+    is_named: bool
 
     @property
     def is_refused(self) -> bool:
@@ -50,19 +54,28 @@ def by_the_error(model: CaptureModel) -> Iterator[tuple[Case, list[int]]]:
     """One case for each client and kind of break, with the lines that it rests on."""
     for what, found in alike_by(model, lambda told: _break(model, told)):
         before = sorted({row for told in found.all for row in _lost_before(model, told)})
-        told = NamedBreak(**failure_facts(model, found), what=what, before=event_refs(model, before, 4))
+        is_named = any(row in _named(model) for row in found.rows)
+        told = NamedBreak(
+            **failure_facts(model, found), what=what, before=event_refs(model, before, 4), is_named=is_named
+        )
         verdict = Verdict.possible if what is Break.metadata and not before else Verdict.likely
         severity = Severity.info if is_plain(model, found.first) else Severity.error
         yield failure_case(model, found, told, verdict, severity), [*found.rows, *before]
 
 
 def _break(model: CaptureModel, told: ToldFailure) -> Break | None:
-    if told.is_brokers or told.call in OWN_COORDINATOR or is_missing(model.logs, told):
+    if told.is_brokers or told.call in OWN_COORDINATOR or is_missing(model.logs, told) or _is_refused(model.logs, told):
         return None
     named = _named(model)
     if (what := next((named[row] for row in told.rows if row in named), None)) is not None:
         return what
     return Break.connection if _gave_up(model.logs, told) and _lost_before(model, told) else None
+
+
+def _is_refused(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether the client itself refused the call, since one before has to be made again: nobody was asked."""
+    said = [logs.end_given_up(row) for row in told.rows]
+    return all(one is not None and one.is_refusal for one in said)
 
 
 @once
@@ -142,7 +155,11 @@ NAMED_WORDS = Words(
     actors=(included("client"),),
     steps=(
         step("Connections failed before", cites="before", needs="before"),
-        step("The call failed, {count:time}", "{what.value}, by the lines' own words", cites="lines"),
+        step(
+            ("The call failed", pick("count", {1: ""}, ", {count:time}")),
+            pick("is_named", {True: "{what.value}, by the lines' own words"}, "it ran out of its time behind them"),
+            cites="lines",
+        ),
     ),
     considered=(
         ruled_out("fenced_by_new_instance", "the client was not refused for its epoch"),
@@ -168,8 +185,15 @@ NAMED_WORDS = Words(
             pick(
                 "nothing_open",
                 {True: "Repeat the work: no transaction of it is open"},
-                "Abort the transaction if it is open, and repeat the work. A commit without an answer has to be "
-                "repeated first",
+                pick(
+                    "call",
+                    {
+                        "commitTransaction": "Call commitTransaction again, with the same producer, until it returns "
+                        "or fails for good. Do not abort, and do not repeat the work before its outcome is known",
+                    },
+                    "Abort the transaction if it is open, and repeat the work. A commit without an answer has to be "
+                    "repeated first",
+                ),
             ),
             "application",
         ),

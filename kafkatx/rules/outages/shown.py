@@ -14,14 +14,16 @@ from kafkatx.findings.plain_clients import is_foreign
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.outages.sights import Brokers
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.breaks import Break, break_in
+from kafkatx.text.logs.contexts import MARKERS
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Refs, facts
+from kafkatx.words.values import ClientName, Count, NameList, Refs, facts
 
 
 @facts
@@ -35,12 +37,32 @@ class ShownLosses:
     is_refused: bool = False
 
 
+@facts
+class CoordinatorLosses:
+    """A coordinator's connections for markers that could not be made; `node` is its broker, `missed` the others."""
+
+    node: int | None
+    missed: Brokers | None
+    addresses: NameList
+    count: Count
+    lines: Refs
+
+    @property
+    def by(self) -> str:
+        """The coordinator as sentences begin with it."""
+        return (
+            "A transaction coordinator" if self.node is None else f"The transaction coordinator on broker {self.node}"
+        )
+
+
 def at_the_end(model: CaptureModel) -> Iterator[Case]:
-    """One case for each client, where in the same text nothing failed and nothing follows."""
+    """One case for each client and coordinator, where in the same text nothing failed and nothing follows."""
     logs, failed = model.logs, _sources_of_failures(model)
     sources = logs.events["source"]
     rows = [row for row in logs.of_kind(EventKind.connection_failed).tolist() if int(sources[row]) not in failed]
-    for client, lost in by_client(model, rows):
+    of_markers = [row for row in rows if logs.string(row, "api") == MARKERS]
+    yield from _of_coordinators(model, of_markers)
+    for client, lost in by_client(model, [row for row in rows if row not in of_markers]):
         if not is_cut_out(logs, lost) or any(row not in lost for row in _behind(logs, lost[-1])):
             continue
         since, until = times_of(logs, lost)
@@ -58,6 +80,34 @@ def at_the_end(model: CaptureModel) -> Iterator[Case]:
             since=since,
             until=until,
             count=len(lost),
+        )
+
+
+def _of_coordinators(model: CaptureModel, rows: list[int]) -> Iterator[Case]:
+    """One case for each broker whose coordinator can't connect to others to send them markers."""
+    logs = model.logs
+    of_source: dict[int, list[int]] = {}
+    for row in rows:
+        of_source.setdefault(int(logs.events["source"][row]), []).append(row)
+    for source, lost in of_source.items():
+        if not is_cut_out(logs, lost) or any(row not in lost for row in _behind(logs, lost[-1])):
+            continue
+        missed = tuple(sorted({node for row in lost if (node := logs.number(row, "node")) is not None}))
+        since, until = times_of(logs, lost)
+        yield Case(
+            facts=CoordinatorLosses(
+                logs.facts.sources[source].broker_id,
+                Brokers(missed) if missed else None,
+                NameList(dict.fromkeys(address for row in lost if (address := logs.string(row, "detail")))),
+                Count(len(lost)),
+                event_refs(model, lost, 4),
+            ),
+            verdict=Verdict.likely,
+            severity=Severity.warning,
+            since=since,
+            until=until,
+            count=len(lost),
+            nodes=missed,
         )
 
 
@@ -104,6 +154,43 @@ SHOWN_WORDS = Words(
                 "Check that the brokers run and that their advertised addresses can be reached from here",
             ),
             "operator",
+        ),
+    ),
+)
+
+COORDINATOR_WORDS = Words(
+    CoordinatorLosses,
+    title="its coordinator could not connect to {missed}",
+    who=pick("node", {None: "transaction coordinator"}, "broker {node}"),
+    summary="{by} could not connect to[ {missed}][ at {addresses:3}], {count:time}, and nothing follows. It sent "
+    "no markers there meanwhile: transactions with data there[ {perhaps}] stay in PrepareCommit or PrepareAbort, and "
+    "their records are hidden from read_committed readers.",
+    steps=(
+        step("Connections could not be made", "its client for markers; no line about success follows", cites="lines"),
+    ),
+    considered=(
+        left_open(
+            "stuck_prepare",
+            "these lines name no transaction",
+            decided_by="describe of the ids that wait: PrepareCommit or PrepareAbort",
+        ),
+        left_open(
+            "a connection that was made moments later",
+            "this text ends with the attempts",
+            decided_by="the lines behind these in the same server.log",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Compare[ {addresses:3}] with where[ {missed}] listen now. If they listen there, look at the network "
+            "between the brokers",
+            "operator",
+        ),
+        remedy(
+            "If the addresses are old ones (pods got new ones), restart this broker: it looks them up again. Brokers "
+            "2.1.0 look an address up only once; 2.1.1 and 2.2.0 mend that (KAFKA-7755)",
+            "operator",
+            cost="its partitions and coordinators move to other brokers for that time",
         ),
     ),
 )

@@ -16,13 +16,14 @@ from kafkatx.findings.client_lines import times_of
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.sharing.owners import ONE_OWNER, SENT_AGAIN, TURNS, WINDOW_MS, refusals
+from kafkatx.rules.sharing.owners import ONE_OWNER, TURNS, WINDOW_MS, refusals
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import Words, left_open, ruled_out, step
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Refs, facts
 
 GRANTS = (EventKind.producer_id_set, EventKind.init_returned)
@@ -122,9 +123,10 @@ def _case(model: CaptureModel, name: str | None, steps: list[_Step], turns: list
 
 PROCESS_WORDS = Words(
     ProcessFacts,
-    title="used by {processes:plain} processes at once",
+    title=("{processes:plain} processes fence each other", pick("id", {None: " over one transactional.id"}, "")),
     summary="{processes:plain} processes[ {perhaps}] used one transactional.id[ ({id})] at the same time. They were "
-    "refused in turns, {refused:time}[ within {lasted}]; a transaction open at that moment was aborted.",
+    "refused in turns, {refused:time}[ within {lasted}]. A transaction that was open then, if there was one, was "
+    "aborted.",
     steps=(
         step("The processes initialised the transactional.id", cites="grants", needs="grants"),
         step(
@@ -145,6 +147,10 @@ PROCESS_WORDS = Words(
     ),
     remedies=(
         ONE_OWNER,
-        SENT_AGAIN,
+        remedy(
+            "Nothing has to be sent again where the program reads its input in the same transaction, as Kafka Streams "
+            "and Alpakka's Transactional.sink do: it reads it again. Else send what was aborted again, if anything was",
+            "application",
+        ),
     ),
 )

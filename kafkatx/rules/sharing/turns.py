@@ -9,9 +9,11 @@ from itertools import pairwise
 from kafkatx.findings.client_lines import only, producer_at, times_of
 from kafkatx.findings.ends import hands_ids_on
 from kafkatx.findings.rule import Case
+from kafkatx.findings.shared_prefixes import prefix_facts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.fencing.shared_words import PREFIXES_APART
 from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TURNS, WINDOW_MS, id_of_its_own
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -19,7 +21,7 @@ from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_o
 from kafkatx.words.facts import instant, producer
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Instant, Producer, Refs, facts
+from kafkatx.words.values import Count, Instant, NameList, Producer, Refs, facts
 
 
 @facts
@@ -27,6 +29,7 @@ class TurnFacts:
     """An id that living producers took from each other; `sources` counts their logs.
 
     `comes_back`: a former process took it again. `turns` are the first ones and the last, `owners` whom they name.
+    `prefix` is that of the id where running instances have it in common, `sharers` are their logs.
     """
 
     id: str
@@ -36,6 +39,8 @@ class TurnFacts:
     owners: tuple[Bound[ActorWords], ...]
     turns: tuple[ToldTurn, ...]
     refusals: Refs
+    prefix: str | None
+    sharers: NameList
 
     @property
     def is_inside(self) -> bool:
@@ -151,6 +156,7 @@ def _facts(model: CaptureModel, transactional_id: str, turns: list[Turn]) -> Tur
         owners=tuple(client_seen(model, owner, names[number]) for number, owner in owners.items()),
         turns=tuple(_told(model, turn, names) for turn in told),
         refusals=event_refs(model, [turn.refused for turn in turns], 3),
+        **prefix_facts(model, transactional_id),
     )
 
 
@@ -162,15 +168,23 @@ def _told(model: CaptureModel, turn: Turn, names: dict[int, str]) -> ToldTurn:
 
 TURN_WORDS = Words(
     TurnFacts,
-    title=(
-        "used by ",
-        pick("sources", {1: "several producers of one process"}, "{sources:plain} processes"),
-        " at once",
+    title=pick(
+        "prefix",
+        {
+            None: (
+                "used by ",
+                pick("sources", {1: "several producers of one process"}, "{sources:plain} processes"),
+                " at once",
+            )
+        },
+        "used by {sources:plain} processes that have one prefix",
     ),
     summary=(
         pick("sources", {1: "Several producers of one process"}, "{sources:plain} processes"),
-        "[ {perhaps}] used {id} at the same time. {count:time} one fenced another that was alive; a transaction open "
-        "at that moment was aborted.",
+        "[ {perhaps}] used {id} at the same time",
+        pick("prefix", {None: ""}, ": {sharers} have the same transaction-id-prefix {prefix}"),
+        ". {count:time} one fenced another that was alive. A transaction that "
+        "was open then, if there was one, was aborted.",
     ),
     actors=(included("owners"),),
     steps=(
@@ -199,5 +213,5 @@ TURN_WORDS = Words(
             needs="is_inside",
         ),
     ),
-    remedies=(id_of_its_own(), SENT_AGAIN),
+    remedies=(PREFIXES_APART, id_of_its_own(unless="prefix"), SENT_AGAIN),
 )

@@ -21,6 +21,9 @@ from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import NameList, Quoted, Refs, facts
 
+INIT_HANGS = "init_hangs"
+"""The symptom of a cluster that can't create __transaction_state, among others (symptoms.tsv)."""
+
 
 @facts
 class NamedFacts:
@@ -40,6 +43,16 @@ class NamedFacts:
     candidates: NameList
     open: tuple[Bound[ConsideredWords], ...]
     lines: Refs
+
+    @property
+    def waits_for_init(self) -> bool:
+        """Whether it is initTransactions that does not come back."""
+        return self.error == INIT_HANGS
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether the words are those that a client prints, not somebody's own."""
+        return "while awaiting" in self.said
 
 
 def named_cases(model: CaptureModel, findings: Sequence[Finding]) -> Iterator[Case]:
@@ -70,6 +83,13 @@ def _names(others: Sequence[NamedError]) -> NameList | None:
     return NameList(names) if names else None
 
 
+FEW_BROKERS = remedy(
+    "Look first at the number of brokers: with fewer than transaction.state.log.replication.factor (3 by default) "
+    "__transaction_state can't be created, and initTransactions waits in vain. For one broker set it to 1, and "
+    "transaction.state.log.min.isr to 1",
+    "broker",
+    needs="waits_for_init",
+)
 BRING = remedy(
     "Add to this text what the program printed: its first error with the time, and the lines before it",
     "application",
@@ -92,7 +112,14 @@ NAMED_WORDS = Words(
             "named",
             {
                 NAMED_AS_MET: f"Somebody[ {{perhaps}}] met {NAME}.{NOT_SHOWN}",
-                NAMED_AS_SYMPTOM: f"Somebody[ {{perhaps}}] saw that {{means}}: {{said}}.{NOT_SHOWN}",
+                NAMED_AS_SYMPTOM: (
+                    pick(
+                        "is_quoted",
+                        {True: "By Kafka's own words, as somebody quotes them,[ {perhaps}] {means}: {said}."},
+                        "Somebody[ {perhaps}] saw that {means}: {said}.",
+                    ),
+                    NOT_SHOWN,
+                ),
             },
             f"The text speaks of {NAME}. Nothing in it shows that somebody met it;[ {{perhaps}}] nobody did.",
         ),
@@ -100,5 +127,5 @@ NAMED_WORDS = Words(
     ),
     steps=(step("These are the words", cites="lines"),),
     considered=(included("open"),),
-    remedies=(BRING,),
+    remedies=(FEW_BROKERS, BRING),
 )

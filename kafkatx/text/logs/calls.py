@@ -102,7 +102,8 @@ _OF_VERB = {
 }
 _OFFSETS = re.compile(r"\b(?:send|commit|add)(?:t?ing)? (?:consumer )?offsets to (?:the )?transaction\b", re.IGNORECASE)
 _SENDING = re.compile(
-    r"\b(?:send|publish|produc)(?:ing)? (?:record|message|event)s? to \S|failed to (?:send|produce) ", re.IGNORECASE
+    r"\b(?:send|publish|produc)(?:ing)? (?:record|message|event)s? to \S|(?:failed|unable) to (?:send|produce) ",
+    re.IGNORECASE,
 )
 
 

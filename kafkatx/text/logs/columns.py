@@ -18,10 +18,10 @@ from kafkatx.kernels.rows import EVENT
 from kafkatx.segments.interning import Interner
 from kafkatx.terms.catalogue.entries import EventTemplate
 from kafkatx.terms.events import EventKind, Level, Side
-from kafkatx.text.logs.contexts import NOTHING, Context, split_context
+from kafkatx.text.logs.contexts import MARKERS, NOTHING, Context, sends_markers, split_context
 from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field
 from kafkatx.text.logs.matching import patterns
-from kafkatx.text.logs.meaning import names_of, side_by
+from kafkatx.text.logs.meaning import OF_CONNECTIONS, names_of, side_by
 from kafkatx.text.logs.spans import Spans, codes
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.tables import kinds, sides, slow_texts, texts, vague
@@ -190,3 +190,8 @@ class _Contexts:
             events[column][wanted] = row[COLUMNS[column]]
             if name == "topic_partition":
                 events["partition"][wanted] = row[COLUMNS["partition"]]
+        if sends_markers(context):
+            row = empty_row()
+            fill_field(row, "api", MARKERS, strings)
+            lost = np.isin(events["kind"][rows], OF_CONNECTIONS) & (events["api_code"][rows] < 0)
+            events["api_code"][rows[lost]] = row[COLUMNS["api_code"]]

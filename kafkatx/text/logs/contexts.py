@@ -47,6 +47,8 @@ NOTHING = Context()
 LIBRDKAFKA = "librdkafka"
 """The text of the context of a line of librdkafka's that does not name its client."""
 
+MARKERS = "WriteTxnMarkers"
+"""The only request of the network client that a transaction coordinator has (TransactionMarkerChannelManager)."""
 CLIENTS = "Producer|Consumer|AdminClient"
 """What a Java client calls itself in the bracket before its messages."""
 _PAIRS = re.compile(r"(?:^|[\[, ])(clientId|transactionalId|groupId|instanceId|client_id|transactional_id|tx_id)=")
@@ -102,6 +104,11 @@ def _of_librdkafka(before: str) -> Context:
     """The client that what stands before `[thrd:main]: ` names, whatever logger librdkafka's lines went through."""
     name = _NAME_IN_FRONT.search(before)
     return read_context(name[0]) if name else Context(text=LIBRDKAFKA)
+
+
+def sends_markers(context: Context) -> bool:
+    """Whether a network client is the one that a transaction coordinator sends markers with."""
+    return context.role == "TransactionCoordinator"
 
 
 def within(message: str) -> Context | None:

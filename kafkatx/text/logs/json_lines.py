@@ -94,7 +94,7 @@ def read_record(text: str) -> StructuredLine | None:
         logger=_first(fields, _LOGGERS) or "",
         thread=_first(fields, _THREADS) or "",
         message=message + _more(fields),
-        trace=trace or rest,
+        trace=_with_broker(trace or rest, fields),
         client_id=_first(fields, _CLIENTS) or "",
         transactional_id=_first(fields, _IDS) or "",
     )
@@ -224,6 +224,13 @@ def _of_kafkajs(fields: dict[str, Any]) -> str:
     """What a producer of KafkaJS was given, beside its message."""
     given = [f"{name}: {fields[name]}" for name in ("producerId", "producerEpoch") if name in fields]
     return "; " + ", ".join(given) if given and fields.get("logger") == "kafkajs" else ""
+
+
+def _with_broker(text: str, fields: dict[str, Any]) -> str:
+    """The words of an error with the broker that KafkaJS names in a field beside them."""
+    broker = fields.get("broker")
+    is_named = isinstance(broker, str) and fields.get("logger") == "kafkajs" and broker not in text
+    return f"{text} (broker {broker})" if is_named and text and "\n" not in text else text
 
 
 def _trace(fields: dict[str, Any]) -> str:

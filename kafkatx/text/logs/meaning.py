@@ -16,8 +16,9 @@ from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.bare import is_told_throw
 from kafkatx.text.logs.calls import METHODS, call_in, says_begun, says_initialised, unanswered_in
-from kafkatx.text.logs.contexts import LIBRDKAFKA, Context, behind, within
+from kafkatx.text.logs.contexts import LIBRDKAFKA, MARKERS, Context, behind, sends_markers, within
 from kafkatx.text.logs.defect_texts import is_evidence
+from kafkatx.text.logs.end_of_reading import is_end_of_reading
 from kafkatx.text.logs.entries import Entry
 from kafkatx.text.logs.exceptions import known_classes, may_throw, named_by_field, own_words, thrown_in
 from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
@@ -76,6 +77,7 @@ _RESUMABLE = re.compile(r"KafkaRetriableException|retry call to resume")
 _THROWN = ("Confluent.Kafka.", "confluent_kafka.", "cimpl.", "KafkaJS")
 """Classes of exceptions that an application was thrown: whoever throws has stopped to try again."""
 TO_ERROR = (EventKind.to_abortable, EventKind.to_fatal)
+OF_CONNECTIONS = (EventKind.connection_failed, EventKind.node_disconnected)
 OWN_NODE = (
     EventKind.broker_fenced, EventKind.broker_unfenced, EventKind.broker_starting, EventKind.broker_started,
     EventKind.broker_stopping, EventKind.broker_stopped, EventKind.broker_release, EventKind.unclean_start,
@@ -86,6 +88,8 @@ OWN_NODE = (
 def event_of(entry: Entry, strings: Strings) -> Row | None:
     """Return the row of an entry, without its source; None where it means nothing to us."""
     framed = entry.framed
+    if entry.tail and is_end_of_reading(framed.message, entry.tail[0]):
+        return None
     row = empty_row()
     is_asked = is_request(framed.message)
     kind = fill_request(row, framed.message, strings) if is_asked else _fill(row, entry, strings)
@@ -105,7 +109,8 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
 def spoken_event_of(entry: Entry, strings: Strings) -> Row | None:
     """Return the row of an entry that means nothing to us but speaks of a failure of Kafka's."""
     framed = entry.framed
-    if not is_spoken_failure(framed, framed.message):
+    is_ended = bool(entry.tail) and is_end_of_reading(framed.message, entry.tail[0])
+    if is_ended or not is_spoken_failure(framed, framed.message):
         return None
     row = empty_row()
     fill_field(row, "detail", framed.message, strings)
@@ -339,6 +344,8 @@ def _frame(row: Row, kind: EventKind, entry: Entry, strings: Strings) -> None:
             fill_field(row, name, value, strings)
     if row[COLUMNS["side"]] == Side.unknown or (kind is EventKind.failure and side_of(framed) is Side.broker):
         row[COLUMNS["side"]] = side_of(framed)  # an exception's words are a client's, unless a broker printed them
+    if sends_markers(context) and kind in OF_CONNECTIONS and row[COLUMNS["api_code"]] < 0:
+        fill_field(row, "api", MARKERS, strings)
 
 
 def names_of(context: Context) -> Iterator[tuple[str, str]]:

@@ -216,14 +216,17 @@ class _Reading:
 
     def _with_traces(self, events: Any) -> Any:
         """Read the text of kept events once more whose stack traces nobody has looked at yet."""
+        kept = np.ones(len(events), bool)
         for number in np.flatnonzero(events["trace_code"] == PENDING).tolist():
             event = events[number]
             entry = entry_at(self.file, self.framer, int(event["position"]), int(event["line"]))
             row = event_of(entry, self.strings)
-            if row is not None:
-                row[COLUMNS["source"]], row[COLUMNS["repeats"]] = int(event["source"]), int(event["repeats"])
-                events[number] = tuple(row)
-        return events
+            if row is None:
+                kept[number] = False
+                continue
+            row[COLUMNS["source"]], row[COLUMNS["repeats"]] = int(event["source"]), int(event["repeats"])
+            events[number] = tuple(row)
+        return events[kept]
 
     def _hear(self, columns: Columns) -> None:
         """Learn from lines that were read the fast way who writes, and how much of it."""

@@ -18,7 +18,7 @@ from kafkatx.text.pages.part import PartKind
 LONGEST_HEADING = 160
 LONGEST_COMMAND = 4_096
 _TOOL = re.compile(
-    r"kafka-dump-log|DumpLogSegments(?![$.])|kafka-console-consumer|ConsoleConsumer(?![$.])|kafka-transactions"
+    r"kafka-dump-log|DumpLogSegments(?![$.])|kafka-console-consumer|ConsoleConsumer(?![$.)])|kafka-transactions"
     r"|--files[ =]|\bkafka-(?:consumer-groups|topics|get-offsets|log-dirs)(?:\.sh|\.bat)? -"
     r"|\b(?:ConsumerGroupCommand|TopicCommand|GetOffsetShell) -|\b(?:kcat|kafkacat) -"
     r"|\brpk (?:cluster txn|group|topic) "

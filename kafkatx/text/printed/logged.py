@@ -35,6 +35,8 @@ _BREAK = re.compile(r"<br ?/?>|</?(?:p|pre|div|li|tr|blockquote)(?:\s[^<>]{0,300
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
 _ESCAPED = re.compile(r"\\([_*\[\]()#+\-.!|<>~`{}$&@:=,])")
 _EMPHASIS = re.compile(r"(?<![\w*])\*\*(?=\S)|(?<=\S)\*\*(?![\w*])")
+_LINK = re.compile(r"\[([^\[\]|\n]{1,300})\|[a-z]{3,6}://[^\[\]\s]{1,600}\]")
+"""What Jira makes of an address: its text is the address, too."""
 _FRONT = re.compile(
     r"(?:>+ ?|[*\u2022\u00b7\u25aa] +|[-+] (?=\S)|#+ |// ?|/\*+ ?|\d{1,3}[.)] +|\|(?!\|) ?|`{1,3}|~{3}|\$ (?=\S)|"
     r"(?:!|\[(?i:error|warn|warning|info)\]) +"
@@ -124,7 +126,8 @@ def _without_front(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """A line without the escapes of Markdown and marks of emphasis."""
+    """A line without the escapes of Markdown, marks of emphasis and the targets of Jira's links."""
+    text = _LINK.sub(r"\1", text) if "://" in text and "|" in text else text
     if "\\" in text and _ESCAPED.search(text) and not text.lstrip().startswith(('"', "{")):
         text = _ESCAPED.sub(r"\1", text)
     return _EMPHASIS.sub("", text) if "**" in text else text

@@ -1,9 +1,10 @@
 """States of transactional.ids that a consumer or the admin tool printed, as rows of the coordinator's log.
 
-Such a text has neither offsets nor times of records: a row's offset is its number in the text, its time that of the
-state's last update. Rows of one id stand in their order, whatever partition they come from; nothing is known of what
-was not printed. A row of `kafka-transactions.sh describe` is the last one of its id: it was asked for "now", and ages
-are told as of then (the start of its transaction, and how long it had lasted).
+Such a text has neither offsets nor times of records: a row's offset is its number in the text, behind all rows of the
+parts above it (`base_offset` of its part), so that what was asked twice on one page stands in order; its time that of
+the state's last update. Rows of one id stand in their order, whatever partition they come from; nothing is known of
+what was not printed. A row of `kafka-transactions.sh describe` is the last one of its id: it was asked for "now", and
+ages are told as of then (the start of its transaction, and how long it had lasted).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _OF_RECORDS = frozenset({"position", "offset", "timestamp", "leader_epoch", "crc
 
 def told_states(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[TextRows, TextRows]]:
     """Yield rows in chunks: what stands for their batches (dtype BATCH), and the states (dtype STATE)."""
-    number = 0
+    number = max(0, part.base_offset)
     for chunk in state_rows(file, part, names):
         rows = chunk.rows
         rows["offset"] = np.arange(number, number + len(rows))

@@ -101,7 +101,7 @@ def test_it_is_whole_and_says_what_the_document_says(cases: tuple[Path, ...]) ->
         assert flat(document["answer"]["headline"]) in page.text, case.name
         for found in document["findings"]:
             assert found["id"] in page.ids, case.name
-            said = [found["summary"], *(one["text"] for one in found["remedies"])]
+            said = [found["summary"], *(line for one in found["remedies"] for line in one["text"].split("\n"))]
             said += [one["because"] for one in found["considered"] if one["because"]]
             said += [step["text"] for step in found["steps"]]
             assert not [text for text in said if flat(text) not in page.text], case.name
