@@ -24,12 +24,16 @@ NOTED = 8
 Noted = tuple[int, int, int]
 """Where in its segment a batch begins, its offset and its checksum."""
 
+Earlier = tuple[int, int, int, int]
+"""The same of a batch of an earlier segment, behind the name of that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
     """How far a log was read: up to offset `end`, which is at `position` of the segment `base`, in `epoch` at most.
 
-    `noted` are some of its last batches, newest last, and `tight` is how many of those follow each other.
+    `noted` are some of its last batches there, newest last, and `tight` is how many of those follow each other. Where a
+    segment has few, `earlier` are the last of those before it: a truncation may take the whole segment.
     """
 
     end: int
@@ -38,6 +42,7 @@ class Mark:
     position: int
     noted: tuple[Noted, ...] = ()
     tight: int = 0
+    earlier: tuple[Earlier, ...] = ()
 
     def has(self, epochs: Any, offsets: Any) -> Any:
         """Whether batches (arrays of their leader epochs and offsets) were read."""
@@ -45,15 +50,17 @@ class Mark:
 
     def told(self) -> list[Any]:
         """Return it as JSON has it."""
-        flat = [number for one in self.noted for number in one]
-        return [self.end, self.epoch, self.base, self.position, self.tight, *flat]
+        flat = [number for one in (*self.noted, *self.earlier) for number in one]
+        return [self.end, self.epoch, self.base, self.position, self.tight, len(self.noted), *flat]
 
 
 def mark_of(told: Sequence[int]) -> Mark:
     """Return the mark that `told` told."""
-    end, epoch, base, position, tight, *flat = told
-    noted = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
-    return Mark(end, epoch, base, position, tuple(noted), tight)
+    end, epoch, base, position, tight, count, *flat = told
+    here, before = flat[: 3 * count], flat[3 * count :]
+    noted = zip(here[::3], here[1::3], here[2::3], strict=True)
+    earlier = zip(before[::4], before[1::4], before[2::4], before[3::4], strict=True)
+    return Mark(end, epoch, base, position, tuple(noted), tight, tuple(earlier))
 
 
 class LogView(Protocol):
@@ -78,16 +85,30 @@ def end_of(view: LogView) -> Mark | None:
     for base in reversed(view.bases):
         rows = view.batches(base)
         if len(rows):
-            return _behind(rows, base, newest)
+            mark = _behind(rows, base, newest)
+            return mark if len(rows) >= NOTED else replace(mark, earlier=_earlier(view, base, NOTED - len(rows)))
     return Mark(newest, -1, newest, 0)
 
 
 def _behind(rows: Rows, base: int, newest: int) -> Mark:
-    places, last = _kept(len(rows)), rows[-1]
-    noted = tuple((int(row["position"]), int(row["base_offset"]), int(row["crc"])) for row in rows[places])
+    last, noted = rows[-1], _noted(rows[_kept(len(rows))])
     end = max(int(last["last_offset"]) + 1, newest)
     position = int(last["position"]) + int(last["size"])
     return Mark(end, int(rows["leader_epoch"].max()), base, position, noted, min(NOTED, len(rows)))
+
+
+def _noted(rows: Rows) -> tuple[Noted, ...]:
+    return tuple((int(row["position"]), int(row["base_offset"]), int(row["crc"])) for row in rows)
+
+
+def _earlier(view: LogView, base: int, count: int) -> tuple[Earlier, ...]:
+    """Return the last batches of the segments before one, at most `count`, oldest first."""
+    found: list[Earlier] = []
+    for before in reversed([one for one in view.bases if one < base]):
+        if len(found) < count:
+            last = _noted(view.batches(before)[-(count - len(found)) :])
+            found = [*((before, *one) for one in last), *found]
+    return tuple(found)
 
 
 def _kept(count: int) -> list[int]:
@@ -152,7 +173,7 @@ def _behind_truncation(known: Mark, end: Mark, view: LogView) -> Newer:
 def _cut(known: Mark, view: LogView) -> tuple[int, bool]:
     """Return an offset at which a log was truncated, or one before it, and whether it was there."""
     if known.base not in view.bases:
-        return max((base for base in view.bases if base < known.base), default=0), False
+        return _cut_before(known, view)
     there = [view.noted(known.base, one[0]) == one for one in known.noted]
     kept = max((number for number, is_kept in enumerate(there) if is_kept), default=-1)
     if kept < 0:
@@ -160,3 +181,13 @@ def _cut(known: Mark, view: LogView) -> tuple[int, bool]:
     if kept + 1 < len(there) and kept >= len(there) - known.tight:
         return known.noted[kept + 1][1], True
     return known.noted[kept][1] + 1, False
+
+
+def _cut_before(known: Mark, view: LogView) -> tuple[int, bool]:
+    """The same of a log that ends before the segment in which it was read last."""
+    behind = known.base
+    for base, *one in reversed(known.earlier):
+        if base in view.bases and view.noted(base, one[0]) == tuple(one):
+            return behind, True
+        behind = one[1]
+    return max((base for base in view.bases if base < known.base), default=0), False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import zip_longest
 
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.file_names import PartitionFolder, parse_partition_folder
@@ -54,7 +55,7 @@ def text_items(item: Item) -> list[Item]:
 def _numbered(found: list[TextPart]) -> Iterator[TextPart]:
     """Parts, of several with printed states each behind the rows that those above it can have: one a line."""
     rows = 0
-    for part, below in zip(found, [*found[1:], None], strict=True):
+    for part, below in zip_longest(found, found[1:]):
         if KINDS[part.kind] is not Kind.STATES:
             yield part
             continue

@@ -34,7 +34,7 @@ from kafkatx.stages.table_files import Source, light, sources
 from kafkatx.stages.table_growth import OF_LOGS
 
 T = TypeVar("T")
-LAYOUT = 1
+LAYOUT = 2
 QUIET_SECONDS = 10.0
 """A text that nobody wrote to for so long is taken to be whole."""
 MOST_GONE = 1000

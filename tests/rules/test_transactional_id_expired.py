@@ -103,7 +103,7 @@ def test_a_tombstone_whose_row_before_is_missing_proves_nothing(either):
 
 def test_the_proposal_covers_the_whole_idle_time_and_not_only_the_time_to_the_tombstone(either):
     expired(either, 7 * DAY + 20 * MINUTE, 9 * DAY)
-    (remedy,) = either.tell().only(RULE).remedies
+    remedy, _ = either.tell().only(RULE).remedies
     assert (remedy.config, remedy.current) == ("transactional.id.expiration.ms", str(7 * DAY))
     assert remedy.proposed == str(21 * DAY)
     assert "16 d" in str(remedy.derived_from)
@@ -111,20 +111,20 @@ def test_the_proposal_covers_the_whole_idle_time_and_not_only_the_time_to_the_to
 
 def test_a_gap_of_a_good_week_makes_two_weeks(either):
     expired(either, 7 * DAY + 20 * MINUTE, 17 * HOUR)
-    (remedy,) = either.tell().only(RULE).remedies
+    remedy, _ = either.tell().only(RULE).remedies
     assert remedy.proposed == "1209600000"
 
 
 def test_no_number_is_proposed_beyond_what_the_setting_can_hold(either):
     expired(either, 7 * DAY + 20 * MINUTE, 40 * DAY)
-    (remedy,) = either.tell().only(RULE).remedies
+    remedy, _ = either.tell().only(RULE).remedies
     assert remedy.proposed is None
     assert "now and then" in remedy.text
 
 
 def test_an_unknown_setting_is_not_named_as_current(either):
     expired(either, DAY)
-    (remedy,) = either.tell().only(RULE).remedies
+    remedy, _ = either.tell().only(RULE).remedies
     assert remedy.current is None
 
 

@@ -117,7 +117,7 @@ def test_files_outside_of_the_export_are_not_read(path, target):
 @pytest.mark.parametrize("text", ["[]", "{", "[" * 100_000, '{"format": "other"}'])
 def test_a_manifest_that_is_none_makes_no_export(text, tmp_path):
     (tmp_path / MANIFEST).write_text(text)
-    with pytest.raises(KafkatxError, match=r"could be read as evidence|there is no file"):
+    with pytest.raises(KafkatxError, match=r"could (not )?be read as evidence|there is no file"):
         diagnose([tmp_path])
 
 
