@@ -185,9 +185,7 @@ def _cut(known: Mark, view: LogView) -> tuple[int, bool]:
 
 def _cut_before(known: Mark, view: LogView) -> tuple[int, bool]:
     """The same of a log that ends before the segment in which it was read last."""
-    behind = known.base
     for base, *one in reversed(known.earlier):
         if base in view.bases and view.noted(base, one[0]) == tuple(one):
-            return behind, True
-        behind = one[1]
+            return one[1] + 1, False
     return max((base for base in view.bases if base < known.base), default=0), False
