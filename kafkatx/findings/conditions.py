@@ -115,9 +115,17 @@ def coordinator_of(model: CaptureModel, cause: Finding, effect: Finding) -> bool
     if not _touch(cause, effect.since, effect.until):
         return False
     count, name = model.state_partition_count, effect.transactional_id
-    if cause.topic != TRANSACTION_STATE or cause.partition is None or name is None or count is None:
-        return True
-    return partition_for(name, count) == cause.partition
+    about = _state_partitions(cause)
+    return not about or name is None or count is None or partition_for(name, count) in about
+
+
+def _state_partitions(cause: Finding) -> set[int]:
+    """Partitions of `__transaction_state` that a finding is about, as far as it names them."""
+    if cause.topic != TRANSACTION_STATE:
+        return set()
+    told = cause.facts.get("partitions")
+    several = told.get("partitions", ()) if isinstance(told, dict) else ()
+    return {cause.partition, *several} - {None}
 
 
 def kept_waiting(model: CaptureModel, cause: Finding, effect: Finding) -> bool:

@@ -13,7 +13,7 @@ from enum import Enum, auto
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.kernels.growing import Array
@@ -77,13 +77,16 @@ class Resolved:
     """A fate, what decides it and the places that show it.
 
     `decided_at` is when the transaction was decided that rows tell of; of a fate `never_begun` the one before.
-    `seen_until` is how far the evidence reaches of one that is open.
+    `completed_at` is when the row was written that its markers are there, `readable_at` when the last of them was, of a
+    commit that readers got late. `seen_until` is how far the evidence reaches of one that is open.
     """
 
     fate: TransactionFate
     grounds: Grounds
     places: Refs = ()
     decided_at: Instant | None = None
+    completed_at: Instant | None = None
+    readable_at: Instant | None = None
     seen_until: Instant | None = None
 
     @property
@@ -122,6 +125,8 @@ ABORTS = {
 }
 
 
+NOTICED_MS = 1_000
+"""From a decision to its last marker: what takes longer is worth a word, since readers waited for it."""
 BY_OTHERS = (TransactionFate.aborted_by_timeout, TransactionFate.aborted_by_new_instance)
 
 
@@ -193,7 +198,16 @@ def _of_transaction(model: CaptureModel, row: int) -> Resolved:
         until = instant(model.facts.evidence_end)
         return Resolved(TransactionFate.open, Grounds.still_ongoing, places, seen_until=until)
     decided_at = instant(transaction["decided_at"])
-    return _against_decision(end, decided_at) or Resolved(_decided(end), Grounds.decision, places, decided_at)
+    if (otherwise := _against_decision(end, decided_at)) is not None:
+        return otherwise
+    completed_at = instant(known(transaction["completion_timestamp"]))
+    committed = {int(marker["marker_timestamp"]): marker for marker in end.markers if marker["marker_kind"] == COMMIT}
+    last = max(committed, default=-1)
+    took = min(last, completed_at or 0) - (decided_at or last)
+    if last < 0 or took < NOTICED_MS:
+        return Resolved(_decided(end), Grounds.decision, places, decided_at, completed_at)
+    places = (*places, marker_ref(model, committed[last]))
+    return Resolved(_decided(end), Grounds.decision, places, decided_at, completed_at, Instant(last))
 
 
 def _against_decision(end: TransactionEnd, decided_at: Instant | None) -> Resolved | None:
@@ -307,9 +321,14 @@ FATES = {
     TransactionFate.unknown: "this evidence does not show whether the transaction was committed",
 }
 SEEN_UNTIL = pick("resolved.seen_until", {None: ""}, " ({resolved.seen_until})")
-FATE = (pick("resolved.fate", FATES), SEEN_UNTIL)
+READABLE = "[, and readers got it from {resolved.readable_at} on]"
+FATE = (pick("resolved.fate", FATES), SEEN_UNTIL, READABLE)
 """What became of it within a sentence, of facts that have it as `resolved`."""
-FATE_ALONE = (pick("resolved.fate", {fate: text[0].upper() + text[1:] for fate, text in FATES.items()}), SEEN_UNTIL)
+FATE_ALONE = (
+    pick("resolved.fate", {fate: text[0].upper() + text[1:] for fate, text in FATES.items()}),
+    SEEN_UNTIL,
+    READABLE,
+)
 """The same as a sentence of its own."""
 REPLACE = (
     "Close this producer and create a new one (restarting the service does both). abortTransaction would only fail. "
@@ -343,11 +362,12 @@ OUTCOME = (
                 Grounds.decision: pick(
                     "resolved.fate",
                     {
-                        TransactionFate.committed: "PrepareCommit and CompleteCommit[ of {resolved.decided_at}]",
+                        TransactionFate.committed: "PrepareCommit[ of {resolved.decided_at}], "
+                        "CompleteCommit[ of {resolved.completed_at}]",
                         TransactionFate.committing: "PrepareCommit[ of {resolved.decided_at}] without CompleteCommit",
                         TransactionFate.aborting: "PrepareAbort[ of {resolved.decided_at}] without CompleteAbort",
                     },
-                    "PrepareAbort and CompleteAbort[ of {resolved.decided_at}]",
+                    "PrepareAbort[ of {resolved.decided_at}], CompleteAbort[ of {resolved.completed_at}]",
                 ),
                 Grounds.all_were_over: "the latest transaction of its id was decided before the call[, at "
                 "{resolved.decided_at}]",

@@ -164,17 +164,22 @@ def _trouble(logs: LogModel, attempt: Attempt) -> list[int]:
 
 
 def _longer(model: CaptureModel, attempt: Attempt, resolved: Resolved) -> Remedies:
-    """A call that waits longer: until the commit was decided, where rows tell, else than it has waited."""
+    """A call that waits longer: until the commit was through, where rows tell, else than it has waited.
+
+    A coordinator answers when the decision is on all replicas in sync, and a call that asks again when all markers are
+    there: so the row of a decision may be far older than the answer (`TransactionCoordinator.endTransaction`).
+    """
     waited, client, called_at = attempt.waited_ms or 0, attempt.client, attempt.called_at
     whom = advised_of(model, client)
-    if resolved.fate.is_commit and resolved.decided_at is not None and called_at is not None:
-        away = resolved.decided_at - called_at
+    through = resolved.completed_at or resolved.decided_at
+    if resolved.fate.is_commit and through is not None and called_at is not None:
+        away = through - called_at
         if away > waited:
-            return max_block(whom, away, DECIDED_AFTER.of(Lasted(Duration(away))))
+            return max_block(whom, away, THROUGH_AFTER.of(Lasted(Duration(away))))
     return max_block(whom, waited, WAITED.of(Lasted(Duration(waited))))
 
 
-DECIDED_AFTER = Phrase(Lasted, measure("the commit was decided {time} after the call"))
+THROUGH_AFTER = Phrase(Lasted, measure("the commit was through {time} after the call"))
 WAITED = Phrase(Lasted, measure("the call waited {time} and got no answer"))
 WORDS = Words(
     Facts,
@@ -235,18 +240,18 @@ WORDS = Words(
     remedies=(
         remedy(
             (
-                "Do not send its records again: ",
+                "Do not send these records again: ",
                 pick("resolved.fate", {TransactionFate.committed: "they are"}, "they will be"),
-                " committed[ (commit called at {called_at})]. If they were sent again already, readers get them twice",
+                " committed. If they were sent again already, readers get them twice",
             ),
             "application",
             needs="is_commit resolved.fate.is_commit",
         ),
         remedy(
             (
-                "Send its records again",
+                "Send these records again",
                 pick("resolved.fate", {TransactionFate.aborted_by_new_instance: ", unless the new instance did"}, ""),
-                ": they were not committed[ (commit called at {called_at})]",
+                ": they were not committed",
             ),
             "application",
             needs="is_commit resolved.is_aborted",

@@ -157,6 +157,8 @@ def _shown(logs: LogModel, row: int, column: str) -> str:
         return f"sequence {value}" + (f" then {after}" if after is not None else "")
     if column == "records":
         return format(Count(value), "record")
+    if column == "other_epoch" and logs.number(row, "producer_epoch") is None:
+        return f"at epoch {value}"
     return duration(value) if column == "number_ms" else _NUMBERS[column].format(value)
 
 

@@ -119,6 +119,21 @@ class TopicPartition:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicPartitions:
+    """Partitions of one topic: `orders-0`, `orders-0, -1 and -3`; above four of them how many."""
+
+    topic: str
+    partitions: tuple[int, ...]
+
+    def __format__(self, spec: str) -> str:
+        if len(self.partitions) > MOST_RANGES:
+            return f"{len(self.partitions)} partitions of {as_name(self.topic)}"
+        first, *others = self.partitions
+        joined = [as_name(f"{self.topic}-{first}"), *(f"-{other}" for other in others)]
+        return " and ".join(filter(None, (", ".join(joined[:-1]), joined[-1])))
+
+
+@dataclass(frozen=True, slots=True)
 class OffsetRange:
     """Offsets of one partition: `orders-0 @ 118..121`; `{range:offsets}` prints `118..121`."""
 
