@@ -94,9 +94,12 @@ def folded(told: list[Story], listed: set[str]) -> list[list[Diagnosed]]:
 def one_change(found: Diagnosed) -> object:
     """What findings have in common that one change of a setting mends: ids of one name but for their numbers.
 
-    Of findings that propose no value of one it is themselves.
+    Transactions of one process that stood still have that in common. Else it is the finding itself.
     """
     finding = found.finding
+    stall = finding.facts.get("stall")
+    if stall is not None:
+        return (finding.rule, found.capture, stall["since"], stall["until"])
     asked = ((one.config, one.current, one.proposed) for one in finding.remedies if (one.proposed or "").isdecimal())
     change, name = next(asked, None), finding.transactional_id
     return found.id if change is None or name is None else (finding.rule, change, _NUMBERS.sub("", name))

@@ -57,7 +57,7 @@ from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
-from kafkatx.rules.timeouts.ended_processes import restarted
+from kafkatx.rules.timeouts.ended_processes import BREAKS_OFF, ITS_PROCESS, restarted
 from kafkatx.rules.timeouts.failed_checkpoints import failed_commits
 from kafkatx.rules.timeouts.in_logs import LOG_WORDS, TimedOutInLogs, severity_in_logs, told_in_logs
 from kafkatx.rules.timeouts.late_commits import LATE_WORDS, timed_out_by_late_commits
@@ -66,12 +66,12 @@ from kafkatx.rules.timeouts.shared_words import (
     BY_ITSELF,
     HELD_UP,
     ITS_LINE,
-    ITS_PROCESS,
     OTHER_INSTANCE,
     REPLAY,
     TIMED_OUT,
     TITLE,
 )
+from kafkatx.rules.timeouts.stalled_processes import STOOD_STILL, WHY_IT_STOOD_STILL, Stall, stalled
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
 from kafkatx.words.evidence_refs import begin_row, decision_row
@@ -101,6 +101,7 @@ class Facts(RowEnd):
     commits_refused: Refs
     restarted_at: Instant | None
     restarted: Refs
+    stall: Stall | None
     after: After
     later: Refs
     was_initialised: bool
@@ -177,7 +178,7 @@ def _is_lost(facts: Facts) -> bool:
 def _of_rows(group: EndGroup) -> Facts:
     model, row = group.model, group.first.row
     ended = row_end(group)
-    successor = restarted(group)
+    successor, stall = restarted(group), stalled(group)
     after, commit = _after(model, group.numbers[-1])
     checkpointed, commits_refused = failed_commits(group) if ended["framework"] is not None else (Data(), ())
     spans = (span for number in group.numbers for span in TransactionEnd(model, number).aborted_data)
@@ -188,11 +189,12 @@ def _of_rows(group: EndGroup) -> Facts:
         commits_refused=commits_refused,
         restarted_at=instant(successor.since) if successor is not None else None,
         restarted=event_refs(model, successor.rows[:1]) if successor is not None else (),
+        stall=stall,
         after=after,
         later=tuple(decision_row(model.transactions[commit])) if commit is not None else ended["next"],
         was_initialised=bool(row["next_state"] == EMPTY),
         until_next=Duration(row["next_timestamp"] - row["completion_timestamp"]),
-        remedies=() if ended["loses_none"] or successor is not None else _remedies(group),
+        remedies=() if ended["loses_none"] or successor is not None or stall is not None else _remedies(group),
     )
 
 
@@ -231,7 +233,13 @@ WORDS = Words(
     Facts,
     title=pick(
         "uncommitted",
-        {None: pick("restarted_at", {None: TITLE}, "transaction timed out: its process had ended")},
+        {
+            None: pick(
+                "stall",
+                {None: pick("restarted_at", {None: TITLE}, "transaction timed out: its process had ended")},
+                "transaction timed out: its process stood still",
+            )
+        },
         "{uncommitted.records:record} of a completed checkpoint lost by a timeout",
     ),
     summary=(
@@ -268,11 +276,8 @@ WORDS = Words(
             cites="commits_refused",
             needs="commits_refused",
         ),
-        step(
-            "The log of T1's client breaks off in the transaction, and a new one begins at {restarted_at}",
-            "no line of a client from before comes later",
-            cites="restarted",
-        ),
+        BREAKS_OFF,
+        STOOD_STILL,
         step("{after.value}", cites="later"),
     ),
     considered=(
@@ -319,7 +324,7 @@ WORDS = Words(
             unless="was_initialised",
         ),
     ),
-    remedies=(REPLAY, RESENT, LOOK_FIRST, NOT_RESENT, included("remedies"), ITS_PROCESS, BY_ITSELF),
+    remedies=(REPLAY, RESENT, LOOK_FIRST, NOT_RESENT, included("remedies"), ITS_PROCESS, WHY_IT_STOOD_STILL, BY_ITSELF),
 )
 
 SAME_EPOCH_WORDS = Words(

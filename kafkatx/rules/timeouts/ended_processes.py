@@ -11,6 +11,7 @@ from kafkatx.findings.end_groups import EndGroup
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.words.explanation import remedy, step
 
 
 def restarted(group: EndGroup) -> ClientInstance | None:
@@ -30,3 +31,16 @@ def _successor(model: CaptureModel, end: TransactionEnd) -> ClientInstance | Non
         return None
     before = [one for one in here if (one.since or 0) < first.since]
     return first if all((one.until or 0) < first.since for one in before) else None
+
+
+BREAKS_OFF = step(
+    "The log of T1's client breaks off in the transaction, and a new one is started at {restarted_at}",
+    "no line of a client from before comes later",
+    cites="restarted",
+)
+ITS_PROCESS = remedy(
+    "No setting to change: its process ended in the transaction, and a new one was started at {restarted_at}. Find out "
+    "why it ended (a kill, a crash, out of memory)",
+    "operator",
+)
+"""What to do where no timeout could have been long enough."""

@@ -41,12 +41,6 @@ REPLAY = remedy(
     needs="uncommitted",
 )
 """What to do first where records of a completed checkpoint were aborted."""
-ITS_PROCESS = remedy(
-    "No setting to change: its process ended in the transaction, and another one went on at {restarted_at}. Find out "
-    "why it ended (a kill, a crash, out of memory)",
-    "operator",
-)
-"""What to do where no timeout could have been long enough."""
 BY_ITSELF = remedy(
     pick(
         "is_of_flink",
