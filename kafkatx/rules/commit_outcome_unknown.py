@@ -25,17 +25,8 @@ from __future__ import annotations
 from kafkatx.findings.client_lines import TIMES, advised_of, by_client, columns, rows_of, runs_by_itself, seen
 from kafkatx.findings.conditions import coordinator_kept_waiting, kept_waiting, same_failure
 from kafkatx.findings.finding import Finding
-from kafkatx.findings.outcomes import (
-    DESCRIBE,
-    FATE,
-    LOOK_UP,
-    OUTCOME,
-    Call,
-    Grounds,
-    Resolved,
-    TransactionFate,
-    fate_of,
-)
+from kafkatx.findings.outcome_remedies import DESCRIBE, LOOK_UP
+from kafkatx.findings.outcomes import FATE, OUTCOME, Call, Grounds, Resolved, TransactionFate, fate_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel

@@ -25,7 +25,7 @@ from kafkatx.findings.ends import SEND_AGAIN
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns
 from kafkatx.findings.lost_data import Lost, covering_client, losses, seen_until
-from kafkatx.findings.outcomes import DESCRIBE, LOOK_UP
+from kafkatx.findings.outcome_remedies import DESCRIBE, LOOK_UP
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.windows import Windows
 from kafkatx.histories.capture_model import CaptureModel

@@ -60,6 +60,7 @@ from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
 from kafkatx.rules.timeouts.ended_processes import BREAKS_OFF, ITS_PROCESS, restarted
 from kafkatx.rules.timeouts.failed_checkpoints import failed_commits
 from kafkatx.rules.timeouts.in_logs import LOG_WORDS, TimedOutInLogs, severity_in_logs, told_in_logs
+from kafkatx.rules.timeouts.late_calls import CALLED_LATE, LateCall, called_late
 from kafkatx.rules.timeouts.late_commits import LATE_WORDS, timed_out_by_late_commits
 from kafkatx.rules.timeouts.refusals import ALONE_WORDS, TIME_WORDS, TOLD_WORDS, timed_out_by_refusals
 from kafkatx.rules.timeouts.shared_words import (
@@ -78,7 +79,7 @@ from kafkatx.words.evidence_refs import begin_row, decision_row
 from kafkatx.words.explanation import Phrase, Words, included, left_open, measure, remedy, ruled_out, step
 from kafkatx.words.facts import instant, lasting
 from kafkatx.words.log_refs import event_refs
-from kafkatx.words.proposals import Lasted, Remedies
+from kafkatx.words.proposals import Lasted, Longer, Remedies
 from kafkatx.words.remedies import transaction_timeout
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Data, Duration, Instant, Refs, facts
@@ -102,6 +103,7 @@ class Facts(RowEnd):
     restarted_at: Instant | None
     restarted: Refs
     stall: Stall | None
+    late_call: LateCall | None
     after: After
     later: Refs
     was_initialised: bool
@@ -179,6 +181,8 @@ def _of_rows(group: EndGroup) -> Facts:
     model, row = group.model, group.first.row
     ended = row_end(group)
     successor, stall = restarted(group), stalled(group)
+    late_call = called_late(group) if ended["framework"] is None else None
+    needs_none = ended["loses_none"] or successor is not None or stall is not None
     after, commit = _after(model, group.numbers[-1])
     checkpointed, commits_refused = failed_commits(group) if ended["framework"] is not None else (Data(), ())
     spans = (span for number in group.numbers for span in TransactionEnd(model, number).aborted_data)
@@ -190,11 +194,12 @@ def _of_rows(group: EndGroup) -> Facts:
         restarted_at=instant(successor.since) if successor is not None else None,
         restarted=event_refs(model, successor.rows[:1]) if successor is not None else (),
         stall=stall,
+        late_call=late_call,
         after=after,
         later=tuple(decision_row(model.transactions[commit])) if commit is not None else ended["next"],
         was_initialised=bool(row["next_state"] == EMPTY),
         until_next=Duration(row["next_timestamp"] - row["completion_timestamp"]),
-        remedies=() if ended["loses_none"] or successor is not None or stall is not None else _remedies(group),
+        remedies=() if needs_none else _remedies(group, late_call),
     )
 
 
@@ -211,8 +216,11 @@ def _after(model: CaptureModel, row: int) -> tuple[After, int | None]:
     return (After.nothing if latest is not None and model.is_latest_known(latest) else After.lost), None
 
 
-def _remedies(group: EndGroup) -> Remedies:
-    """A timeout from the longest transaction measured of the id, and from what a broker was away meanwhile."""
+def _remedies(group: EndGroup, late: LateCall | None) -> Remedies:
+    """A timeout from the longest transaction measured of the id, and from what a broker was away meanwhile.
+
+    Where its application called so late, and nothing was away, that is the length that it needs.
+    """
     model = group.model
     of_id = model.transactions_of(int(group.first.row["id_code"]))
     needed = int(model.ends.duration_ms[of_id].max())
@@ -223,11 +231,14 @@ def _remedies(group: EndGroup) -> Remedies:
         for outage in outages(model.logs)
         if ((known["started_at"] <= outage.until) & (known["decided_at"] >= outage.since)).any()
     ]
-    measured = LONGEST.of(Lasted(Duration(needed)))
     whom = advised(model, group.transactional_id)
+    if late is not None and not away and late.after >= needed:
+        return transaction_timeout(whom, late.after, LATE.of(Lasted(late.after)), why=Longer.late_call)
+    measured = LONGEST.of(Lasted(Duration(needed)))
     return transaction_timeout(whom, max(0, needed), measured, max(away, default=0))
 
 
+LATE = Phrase(Lasted, measure("commitTransaction was called {time} after the start"))
 LONGEST = Phrase(Lasted, measure("the longest transaction of the id ran {time} (at least: it was cut off)"))
 WORDS = Words(
     Facts,
@@ -278,6 +289,7 @@ WORDS = Words(
         ),
         BREAKS_OFF,
         STOOD_STILL,
+        CALLED_LATE,
         step("{after.value}", cites="later"),
     ),
     considered=(

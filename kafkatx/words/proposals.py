@@ -35,6 +35,7 @@ class Longer(Enum):
     retries = "sends are repeated for so long"
     interval = "the commit interval is longer"
     checkpoints = "a checkpoint ends it"
+    late_call = "the application called commitTransaction so late"
 
 
 class Margin(Enum):
@@ -194,6 +195,8 @@ LONGER_TIMEOUT = Phrase(
                 {
                     Longer.work: "Find out what held the producer up. If its work needs that long, commit more often "
                     "or raise the timeout",
+                    Longer.late_call: "Find out in the application's log of that time what it did before it called "
+                    "commitTransaction. Do it before beginTransaction, or raise the timeout above it",
                     Longer.outage: "Raise the transaction timeout above such an outage[ ({outage})]",
                     Longer.retries: "Raise the transaction timeout above the time that retries may take",
                     Longer.interval: "Or raise the transaction timeout above the commit interval",

@@ -7,18 +7,22 @@ import pytest
 
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.answer import totals
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.evidence import fixtures
+from tests.histories.log_facts import FENCED, line
 from tests.rules.cluster import (
     DAY,
     MINUTE,
     SECOND,
+    START,
     TWO_PHASE,
     Cluster,
     CompleteAbort,
     Empty,
     PrepareAbort,
 )
+from tests.rules.log_told import CLIENT, Client, beside, only, rule
 
 RULE = "transaction_timed_out"
 STATE = "__transaction_state-0"
@@ -377,3 +381,36 @@ def test_what_a_framework_writes_again_is_no_error_and_its_ids_are_asked_the_sam
 def test_a_later_commit_is_cited_by_its_own_row(of_streams):
     (step,) = (step for one in of_streams for step in one.steps if step.text == "The id committed again later")
     assert [place.text.split(",")[0] for place in step.places] == ["PrepareCommit"]
+
+
+def late(cluster: Cluster, after_ms: int, *met) -> list:
+    """Lines of a client whose commit comes that long after the start of its transaction, and finds it timed out."""
+    cluster.init("orders-1", 5 * SECOND)
+    client = Client().start(START, cluster.ids["orders-1"].producer_id, cluster.ids["orders-1"].epoch)
+    cluster.begin("orders-1", "orders-0")
+    began = cluster.clock - 5
+    cluster.time_out("orders-1", SECOND)
+    cluster.wait(MINUTE)
+    cluster.beat()
+    client.threw(began + after_ms, "commitTransaction", FENCED, "There is a newer producer")
+    lines = [line(CLIENT, began + SECOND, kind, transactional_id="orders-1", node=1) for kind in met]
+    return [*client.said, *lines]
+
+
+def test_a_commit_that_was_called_late_tells_how_long_the_application_took(tmp_path):
+    """No request was repeated, so how long requests may be repeated decides nothing."""
+    cluster = Cluster(tmp_path)
+    found = only(rule(RULE), beside(cluster, late(cluster, 8 * SECOND)))
+    (longer,) = (one for one in found.remedies if one.config)
+    assert longer.proposed == "30000"
+    assert longer.derived_from.startswith("commitTransaction was called 8 s after the start; 1.5 times that")
+    said = "The application called commitTransaction 8 s after the start"
+    assert any(step.text.startswith(said) for step in found.steps)
+
+
+def test_a_late_commit_whose_client_met_trouble_is_nobodys_delay(tmp_path):
+    cluster = Cluster(tmp_path)
+    found = only(rule(RULE), beside(cluster, late(cluster, 8 * SECOND, EventKind.request_timed_out)))
+    (longer,) = (one for one in found.remedies if one.config)
+    assert "commitTransaction was called" not in longer.derived_from
+    assert int(longer.proposed) > 30_000
