@@ -289,14 +289,20 @@ def _remedy(remedy: Remedy) -> Iterator[RenderableType]:
     for meaning in means:
         yield _line("    - ", meaning)
     if remedy.config:
-        current = "" if remedy.current is None else f"{remedy.current} -> "
-        yield _line("    ", f"{remedy.config}: {current}{remedy.proposed or 'set it'}")
+        yield _line("    ", f"{remedy.config}: {_change(remedy)}")
     if remedy.derived_from:
         yield _line("    ", f"why: {remedy.derived_from}", "dim")
     if remedy.command:
         yield unbroken(remedy.command, "bold", INDENT + 4)
     if remedy.cost:
         yield _line("    ", f"cost: {remedy.cost}", "dim")
+
+
+def _change(remedy: Remedy) -> str:
+    """The value now and the one that it should have, as far as each is known."""
+    if remedy.proposed is None:
+        return "set it" if remedy.current is None else f"it is {remedy.current}"
+    return remedy.proposed if remedy.current is None else f"{remedy.current} -> {remedy.proposed}"
 
 
 def _line(mark: str, text: str, style: str = "", mark_style: str = "") -> RenderableType:

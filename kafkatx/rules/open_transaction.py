@@ -40,7 +40,7 @@ from kafkatx.words.evidence_refs import data_of, data_ref, latest_row
 from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import data, lasting
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Instant, NameList, OffsetRange, Refs, facts
+from kafkatx.words.values import Count, Data, Duration, Instant, NameList, OffsetRange, Refs, TopicPartition, facts
 
 OVERDUE_SLACK_MS = 30_000
 YOUNG_MS = 60_000
@@ -69,7 +69,7 @@ class Facts:
 
     `is_start_known` is False where a text does not tell the start: `began_at` is then when it last grew. `hidden` are
     committed records that it holds back in the partitions `blocked`, `holds_offsets` says that it wrote offsets of a
-    group; both only where no marker of it can be missing.
+    group; both only where no marker of it can be missing. Its records in `cut` below `cut_at` are deleted already.
     """
 
     id: str
@@ -85,6 +85,8 @@ class Facts:
     blocked: NameList | None
     hidden: Count | None
     holds_offsets: bool
+    cut: TopicPartition | None
+    cut_at: int | None
 
     @property
     def waits(self) -> Waits | None:
@@ -171,7 +173,7 @@ def _is_wrong(latest: Array, facts: Facts) -> bool:
     """Whether somebody has to look after it; a tool that was asked tells the present, and readers wait meanwhile."""
     is_long = latest["updated_at"] < 0 and int(facts.age) > MAX_TRANSACTION_TIMEOUT_MS
     is_long = is_long and facts.progress is not Progress.two_phase
-    return bool(is_long or facts.progress in (Progress.idle, Progress.overdue))
+    return bool(is_long or facts.cut is not None or facts.progress in (Progress.idle, Progress.overdue))
 
 
 def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:
@@ -269,7 +271,9 @@ END_IT = "Commit or abort it in the application[, or wait until {ends_at}, when 
 FENCES = "initTransactions aborts the transaction and fences a producer of this id that still runs"
 WORDS = Words(
     Facts,
-    title="transaction still open after {age}",
+    title=pick(
+        "cut", {None: "transaction still open after {age}"}, "open for {age}, its first records deleted already"
+    ),
     summary=(
         "{id}[ {perhaps}] had a transaction open for ",
         pick("is_start_known", {True: ""}, "at least "),
@@ -290,6 +294,7 @@ WORDS = Words(
                 ),
             ),
         ),
+        "[ Its records in {cut} below offset {cut_at} are deleted already: if it commits, no reader gets them.]",
     ),
     steps=(
         step(
@@ -318,6 +323,12 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
+            "Abort it in the application and send its records again: a commit would lose those in {cut} below offset "
+            "{cut_at}, which are deleted already[. The coordinator aborts it at {ends_at}]",
+            "application",
+            needs="cut",
+        ),
+        remedy(
             pick(
                 "progress",
                 {
@@ -340,6 +351,7 @@ WORDS = Words(
             ),
             "application",
             cost=pick("progress", {Progress.idle: FENCES, Progress.overdue: FENCES}),
+            unless="cut",
         ),
     ),
 )

@@ -279,6 +279,10 @@ class EventKind(IntEnum):
     """A block of producer ids that was given out before. [detail]"""
     epochs_exhausted = 125
     """The coordinator could not raise the epoch of a producer id any more. [producer_id]"""
+    segment_expired = 58
+    """Retention deleted a segment. [topic, partition, api: the setting, number: its value, detail: what it went by]"""
+    partition_registered = 59
+    """The controller noted a partition's replicas, or that they change. [topic, partition, detail: replicas]"""
     spoken = 126
     """A line speaks of a failure of Kafka in words that the catalogue does not have: short texts only. [detail: it]"""
     other = 127

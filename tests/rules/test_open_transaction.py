@@ -206,3 +206,21 @@ def test_one_whose_start_a_text_does_not_tell_is_open_since_its_row_at_least(tmp
     (finding,) = (one for one in _told(page) if one["rule"] == RULE)
     assert "open for at least 10 s" in finding["summary"]
     assert finding["severity"] == "info"
+
+
+def test_a_transaction_whose_first_records_are_deleted_is_to_be_aborted_not_committed(tmp_path):
+    """A commit would succeed, and nobody could read what lies below the log start."""
+    cluster = Cluster(tmp_path)
+    cluster.init("slow-1", 60 * MINUTE)
+    cluster.begin("slow-1", "orders-0")
+    cluster.beat(partition="orders-0")
+    cluster.log("orders-0").roll()
+    cluster.beat(partition="orders-0")
+    cluster.log("orders-0").delete_before(2)
+    cluster.beat()
+    found = cluster.tell().only("open_transaction")
+    assert found.severity is Severity.warning
+    assert found.remedies[0].text.startswith("Abort it in the application and send its records again")
+    assert not any("Commit or abort" in one.text for one in found.remedies)
+    (blocked,) = cluster.tell().of("read_committed_blocked")
+    assert blocked.remedies[0].text.startswith("Abort the transaction of slow-1")
