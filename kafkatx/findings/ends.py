@@ -303,19 +303,23 @@ def _with_commit_markers(group: EndGroup) -> list[int]:
 
 
 def witnesses(end: TransactionEnd) -> tuple[Witness, ...]:
-    """Return the lines beside an end, in the order in which things happen."""
-    seen = end.witnesses
-    return tuple(Witness(kind, event_refs(end.model, (seen[kind],))) for kind in _WITNESSED if kind in seen)
+    """Return the lines beside an end in the order in which things happened, by the brokers' clock."""
+    seen, logs = end.witnesses, end.model.logs
+    times = {kind: logs.brokers_time(seen[kind]) for kind in _WITNESSED if kind in seen}
+    kinds = list(times) if None in times.values() else sorted(times, key=lambda kind: times[kind] // CLOCKS_DIFFER_MS)
+    return tuple(Witness(kind, event_refs(end.model, (seen[kind],))) for kind in kinds)
 
 
+CLOCKS_DIFFER_MS = 500
+"""Lines of different logs that are this close keep the order in which the protocol has them."""
 _WITNESSED = {
-    "granted": ("The coordinator gave the id its next epoch", "the coordinator's log"),
-    "taken_over": ("Another instance was given the id", "that instance's log"),
-    "rollback": ("The coordinator rolled the transaction back due to timeout", "the coordinator's log"),
     "end_request": ("An EndTxn of the client ended the transaction", "the request log, answered without an error"),
     "init_request": ("An InitProducerId ended the transaction", "the request log, with who sent it"),
     "client_abort": ("The client aborted the transaction", "the client's log, and no refusal after it"),
     "own_bump": ("The client then asked for a new epoch of its own producer id", "the client's log (KIP-360)"),
+    "granted": ("The coordinator gave the id its next epoch", "the coordinator's log"),
+    "taken_over": ("Another instance was given the id", "that instance's log"),
+    "rollback": ("The coordinator rolled the transaction back due to timeout", "the coordinator's log"),
     "state_refused": ("The client's next call found the transaction ended by somebody else", "the refusal in its log"),
     "refusal": ("The client was still alive: what it sent after that was refused", "a refusal of its epoch"),
 }

@@ -19,7 +19,7 @@ from kafkatx.findings.finding import Finding
 from kafkatx.outputs.answer import answer, named, totals
 from kafkatx.outputs.diagnosis_end import damage, failures, not_checked
 from kafkatx.outputs.diagnosis_order import Story, dates, folded, short_names, stories
-from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed
+from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed, would_decide
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
@@ -248,7 +248,7 @@ def _certainty(finding: Finding) -> Iterator[RenderableType]:
     for at, other in enumerate(left):
         is_last = at + 1 == len(left) or left[at + 1].decided_by != other.decided_by
         against = f"; against it: {other.against}" if other.against else ""
-        decided = f"; {other.decided_by} would decide" if other.decided_by and is_last else ""
+        decided = f"; {would_decide(other.decided_by)}" if other.decided_by and is_last else ""
         yield _line(f"      {left_as(finding)}: ", f"{in_words(other)} ({other.because}){against}{decided}")
 
 

@@ -57,3 +57,8 @@ def placed(found: Diagnosed, *, captures: bool) -> str:
     when = when_of(finding)
     capture = f"capture {found.capture}" if captures else ""
     return ", ".join(filter(None, (f"{finding.severity.name} {finding.rule}", times, when, capture)))
+
+
+def would_decide(evidence: str) -> str:
+    """What would decide, as a sentence ends: before the evidence where that says what to look for in it."""
+    return f"what would decide: {evidence}" if ": " in evidence else f"{evidence} would decide"

@@ -106,7 +106,9 @@ def find(model: CaptureModel) -> Found:
     for group in _by_id(model, unsent):
         lines = event_refs(model, went_on[int(group.numbers[0])], 3)
         unsent_end = Unsent(**row_end(group), is_unsent=True, went_on=lines)
-        yield Case(facts=unsent_end, verdict=Verdict.likely, severity=Severity.info, **group.columns())
+        is_harmless = unsent_end.may_lose_nothing or unsent_end.is_handed_on
+        severity = Severity.info if is_harmless else Severity.warning
+        yield Case(facts=unsent_end, verdict=Verdict.likely, severity=severity, **group.columns())
     for verdict in (Verdict.proved, Verdict.likely, Verdict.possible):
         for group in _by_id(model, by_client & ~unsent & (ended.verdict == verdict)):
             facts = _of_rows(group)

@@ -74,13 +74,17 @@ def event_refs(model: CaptureModel, rows: Iterable[int], most: int = MOST_PLACES
 
 @dataclass(frozen=True, slots=True)
 class ClientFacts:
-    """A client that steps speak of as `name`: ids, library, source and the time its lines span."""
+    """A client that steps speak of as `name`: ids, library, source and the time its lines span.
+
+    `given` is what it was given first, `later_epoch` the epoch that the same producer id had last, where it is another.
+    """
 
     name: str
     transactional_id: str | None
     client_id: str | None
     library: str | None
     given: Producer | None
+    later_epoch: int | None
     log: str
     since: Instant | None
     until: Instant | None
@@ -96,7 +100,8 @@ CLIENT = Phrase(
     actor(
         "{name}",
         (
-            "[transactional.id {transactional_id}, ][client.id {client_id}, ][{library}, ][{given}, ]log {log}",
+            "[transactional.id {transactional_id}, ][client.id {client_id}, ][{library}, ][{given}, ]"
+            "[then epoch {later_epoch}, ]log {log}",
             pick("is_moment", {True: " at {since}"}, "[ from {since} to {until}]"),
         ),
     ),
@@ -106,13 +111,15 @@ CLIENT = Phrase(
 def client_seen(model: CaptureModel, client: ClientInstance, name: str = "P") -> Bound[ActorWords]:
     """A client as somebody that steps speak of."""
     last = client.initialisations[-1] if client.initialisations else None
+    epochs = [it.producer_epoch for it in client.initialisations if last and it.producer_id == last.producer_id]
     return CLIENT.of(
         ClientFacts(
             name,
             client.transactional_id,
             client.client_id,
             library(client) or None,
-            producer(last.producer_id, last.producer_epoch) if last is not None else None,
+            producer(last.producer_id, epochs[0]) if last is not None else None,
+            epochs[-1] if len(set(epochs)) > 1 else None,
             model.logs.facts.sources[client.source].path,
             instant(client.since),
             instant(client.until),

@@ -171,6 +171,11 @@ class LogModel:
         time: int = self.times.item(row)
         return time if time >= 0 else None
 
+    def brokers_time(self, row: int) -> int | None:
+        """The time of an event by the brokers' clock, as far as shared events tell how far its log is off."""
+        at = self.at(row)
+        return None if at is None else self.clocks[int(self.events["source"][row])].to_brokers(at)
+
     def lasted(self, first: int, second: int) -> int | None:
         """Milliseconds from one event to another; None where nothing tells.
 

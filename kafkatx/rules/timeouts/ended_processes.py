@@ -29,7 +29,7 @@ def _successor(model: CaptureModel, end: TransactionEnd) -> ClientInstance | Non
     first = min(after, key=lambda one: one.since or 0, default=None)
     if first is None or first.since is None or first.since - skew > int(end.row["decided_at"]):
         return None
-    before = [one for one in here if (one.since or 0) < first.since]
+    before = [one for one in here if (one.since or 0) < first.since and (one.has_start or not one.is_consumer)]
     return first if all((one.until or 0) < first.since for one in before) else None
 
 
