@@ -109,12 +109,18 @@ def _is_between_brokers(model: CaptureModel, finding: Finding) -> bool:
 
 
 def _has_clients_log(model: CaptureModel, finding: Finding) -> bool:
-    """Whether the log of a client of the id is there from its making on until what the finding is about."""
+    """Whether the log of a client of the id is there from its making on until what the finding is about, or its close.
+
+    Of a finding about brokers the clients that saw it are at hand where their logs begin with their making.
+    """
     name, since = finding.transactional_id, finding.since
+    if finding.nodes and name is None:
+        return any(one.has_start for one in model.logs.clients)
     if name is None or since is None:
         return False
-    lives = ((one.since, one.until) for one in model.logs.clients_of(name) if one.has_start)
-    return any(first is not None and last is not None and first <= since <= last for first, last in lives)
+    lives = [one for one in model.logs.clients_of(name) if one.has_start and one.since is not None]
+    ends = {one.number: one.until if one.closed_at is None else since for one in lives}
+    return any((one.since or 0) <= since <= (ends[one.number] or 0) for one in lives)
 
 
 def _is_at_hand(model: CaptureModel, kind: Ask, facts: AskFacts) -> bool:
@@ -148,7 +154,18 @@ def _facts(model: CaptureModel, finding: Finding) -> AskFacts:
         partitions=number,
         is_counted=count is not None,
         when=iso(finding.since) if finding.has_zone else None,
+        client_until=_client_until(model, finding) if finding.has_zone else None,
     )
+
+
+def _client_until(model: CaptureModel, finding: Finding) -> str | None:
+    """Where the log ends that has the id's last client before what a finding is about, from its making on."""
+    name, since = finding.transactional_id, finding.since
+    if name is None or since is None:
+        return None
+    ended = [one.until for one in model.logs.clients_of(name) if one.has_start and one.until is not None]
+    before = [until for until in ended if until < since]
+    return iso(max(before)) if before else None
 
 
 def _place(finding: Finding) -> tuple[str | None, int | None]:

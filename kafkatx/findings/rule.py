@@ -50,10 +50,11 @@ class Rule:
 
     `depth` is how deep its facts lie: 0 is outside, 7 what an application sees last; a cause lies deeper than its
     effect. `caused_by` are the rules that can have caused it, `causes` those that it can cause, each with its
-    condition; `absorbed_by` the wider rule of which its findings are steps. `decided_by` are the sides whose logs
-    decide it: without any of them it can't look. `find_rest` looks once all others have said what they found: at what
-    they leave. `is_lasting` says that what it finds stands at the end of the evidence until somebody ends it, which the
-    same partitions then show: a later copy of them without the finding is proof (`outputs/comparing`).
+    condition, and `eased_by` those that make it possible without causing it; `absorbed_by` the wider rule of which its
+    findings are steps. `decided_by` are the sides whose logs decide it: without any of them it can't look. `find_rest`
+    looks once all others have said what they found: at what they leave. `is_lasting` says that what it finds stands at
+    the end of the evidence until somebody ends it, which the same partitions then show: a later copy of them without
+    the finding is proof (`outputs/comparing`).
     """
 
     find: Callable[[CaptureModel], Found]
@@ -61,6 +62,7 @@ class Rule:
     depth: int
     caused_by: tuple[tuple[str, Condition], ...] = ()
     causes: tuple[tuple[str, Condition], ...] = ()
+    eased_by: tuple[tuple[str, Condition], ...] = ()
     absorbed_by: str | None = None
     decided_by: tuple[Side, ...] = ()
     find_rest: Callable[[CaptureModel, Sequence[Accounted], Sequence[Finding]], Found] | None = None

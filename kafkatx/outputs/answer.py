@@ -236,9 +236,15 @@ def totals(diagnosis: Diagnosis) -> str:
 
 
 def _roots(told: list[Story]) -> str:
-    """`2 root causes and 1 failure with its cause open`; what one change of a setting mends has one cause."""
+    """`2 root causes and 1 failure with its cause open`; what one change of a setting mends has one cause.
+
+    What only contributed to something that is told is no cause of its own.
+    """
     unknown = sum(story.worst.finding.is_unexplained for story in told)
-    causes = {one_change(story.worst) for story in told if not story.worst.finding.is_unexplained}
+    parts = {name for story in told for found in story.findings for name in found.contributing}
+    known_ones = [story for story in told if not story.worst.finding.is_unexplained]
+    own = [story for story in known_ones if story.root.id not in parts] or known_ones
+    causes = {one_change(story.worst) for story in own}
     known = [plural(len(causes), "root cause")] if causes else []
     left = "its cause" if unknown == 1 else "their causes"
     return " and ".join([*known, *([f"{plural(unknown, 'failure')} with {left} open"] if unknown else [])])

@@ -173,12 +173,14 @@ def _asks_for_something(found: Diagnosed) -> bool:
 
 
 def _first_advice(found: Diagnosed, advised: set[str], indent: int) -> Iterator[RenderableType]:
-    """The first sentence of what to do, once in a chain."""
+    """The first sentence of what to do, once in a chain, with what is to be typed for it."""
     if found.finding.remedies:
         first = found.finding.remedies[0].first_sentence
         if first not in advised:
             advised.add(first)
             yield marked("do: ", first, mark_style="bold green", indent=indent)
+            if found.finding.remedies[0].command:
+                yield unbroken(found.finding.remedies[0].command, "bold", indent + 4)
 
 
 def _next(diagnosis: Diagnosis) -> Iterator[RenderableType]:

@@ -365,8 +365,7 @@ WORDS = Words(
                     Holder.committed: "Do not abort {data.place} yet: the coordinator committed it, and an abort makes "
                     'the loss of its records final. First do what is said of {id} as "not atomic"; only then an '
                     "abort of {data.place} lets readers pass",
-                    Holder.hanging: "Run the two checks under hanging transaction. Do not abort {data} before both "
-                    "checks say that it hangs",
+                    Holder.hanging: "Abort {data} only where both checks under hanging transaction say that it hangs",
                 },
                 ASK,
             ),

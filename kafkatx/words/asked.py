@@ -36,7 +36,8 @@ class Ask(Enum):
 class AskFacts:
     """Whom it is asked about; `state_partition` is the id's of `partitions` in __transaction_state.
 
-    `is_counted` says whether their number is known: else it is the default, 50.
+    `is_counted` says whether their number is known: else it is the default, 50. `client_until` is where the log of the
+    id's client that is at hand ends, where that is before what is asked about.
     """
 
     transactional_id: str | None = None
@@ -47,6 +48,7 @@ class AskFacts:
     partitions: int | None = None
     is_counted: bool = False
     when: str | None = None
+    client_until: str | None = None
 
     @property
     def id(self) -> str | None:
@@ -129,10 +131,13 @@ WORDS = {
         "grep -rlF -e {id} .",
     ),
     Ask.client_log: AskWords(
-        pick(
-            "when",
-            {None: "the log of this client from its start"},
-            "the log of this client, from some minutes before {when} or from its start",
+        (
+            pick("transactional_id", {None: "the log of this client"}, "the log of the client of {transactional_id}"),
+            pick(
+                "client_until",
+                {None: pick("when", {None: " from its start"}, ", from some minutes before {when} or from its start")},
+                " after {client_until}, where the one that is at hand ends",
+            ),
         ),
         "the first error leads to the cause; its start shows the transactional.id, the producer id and the settings",
         "where the application runs",

@@ -172,7 +172,9 @@ class Replicas(Proposal):
 
 
 COST_OF_TIMEOUT = "if the producer dies, read_committed readers of its partitions wait that long"
-KEEP_IDS = "Keep ids for longer than they are idle, or create a new producer before its id expires"
+KEEP_IDS = (
+    "Raise transactional.id.expiration.ms above the idle time of ids, or create a new producer before its id expires"
+)
 HEARTBEAT = (
     "Create a new producer before its id expires, or run a transaction now and then: no expiration can be so long"
 )

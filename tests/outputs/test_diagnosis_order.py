@@ -84,7 +84,7 @@ def test_the_text_points_from_effects_to_causes_by_number():
     assert first == "1. error   title of timeout (likely)"
     assert second == "  2. error   title of abort (likely), probably because of 1"
     assert third == "3. error   title of setting (likely)"
-    assert totals == "2 root causes; findings: 3 errors."
+    assert totals == "1 root cause; findings: 3 errors."  # what contributed is none of its own
     assert "probably because of: title of timeout (likely), see 1" in text
     assert "contributing: see 3" in text
 

@@ -10,7 +10,7 @@ FIND_HANGING = f"{TOOL} find-hanging {PARTITION}"
 COST = "read_committed readers lose the records @ {data:offsets} for good"
 NOT_YET = pick(
     "is_proved",
-    {False: "[Do not abort before {not_before}, and then only if both checks below say that it hangs. ]"},
+    {False: "[. Do not abort before {not_before}, and then only if this check and the next say that it hangs]"},
     "",
 )
 """What holds whatever the checks say: an end may still come."""
