@@ -174,10 +174,10 @@ def _clear(diagnosis: Diagnosis) -> str:
     examined = amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
     about = f" in {examined}" if examined else ""
     if waiting := _waiting(diagnosis):
-        return f"No error and no warning{about}; info: {waiting}"
+        return f"No error and no warning{about}. For information: {waiting}"
     if not diagnosis.findings:
         return f"Clear: no error and no warning{about}."
-    return f"No error and no warning{about}; info: {_first(diagnosis)}"
+    return f"No error and no warning{about}. For information: {_first(diagnosis)}"
 
 
 def _first(diagnosis: Diagnosis) -> str:

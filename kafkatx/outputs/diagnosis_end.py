@@ -28,9 +28,7 @@ def not_checked(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]
     yield from _listed("Not checked", gaps([one for one in entries if one.scope != EVERYWHERE]), MOST_GAPS)
     missing = Counter(entry.missing for entry in entries if entry.scope == EVERYWHERE)
     if missing:
-        told = "; ".join(
-            f"{what} ({plural(count, 'kind of finding', 'kinds of finding')})" for what, count in missing.items()
-        )
+        told = "; ".join(what for what, _ in missing.most_common())
         yield shown(f"More could be judged with: {told}.", "dim")
 
 
@@ -52,7 +50,7 @@ def damage(found: list[Damage], verbose: bool) -> Iterator[RenderableType]:
 def failures(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     """What became of the failures that logs and texts tell of; nothing where all are explained."""
     count = diagnosis.failures
-    kinds = ((count.explained, "explained"), (count.unexplained, "with a cause left open"), (count.excused, "excused"))
+    kinds = ((count.explained, "explained"), (count.unexplained, "with a cause left open"), (count.excused, "that need no finding"))
     if count.told > count.explained:
         told = ", ".join(f"{number:,} {kind}" for number, kind in kinds if number)
         yield shown(f"Failures told by logs and texts: {told}.", "dim")

@@ -64,8 +64,10 @@ def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) ->
     Where nothing is wrong and nothing failed that comes first.
     """
     if len(numbers) > 1:
-        sums = shown(" ".join(filter(None, (totals(diagnosis), _times(diagnosis)))), "dim")
         is_fine = told[0].worst.finding.severity is Severity.info and not diagnosis.failures.explained
+        counted = totals(diagnosis)
+        times = _times(diagnosis, counted)
+        sums = shown(" ".join(filter(None, (counted, times, "For information:" if is_fine else ""))), "dim")
         yield from (sums, *_index(told, numbers)) if is_fine else (*_index(told, numbers), sums)
         return
     headline = answer(diagnosis).headline
@@ -77,14 +79,18 @@ def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) ->
         yield marked(f"{severity.name}  ", rest, "bold", mark_style=COLOURS[severity])
 
 
-def _times(diagnosis: Diagnosis) -> str:
-    """`Times of 2026-11-21, UTC.`: the date and zone of the times in the index, where they are the same."""
+def _times(diagnosis: Diagnosis, said: str) -> str:
+    """`Times of 2026-11-21, UTC.`: the date and zone of the times in the index, where they are the same.
+
+    Not where what was `said` before has them.
+    """
     timed = [found.finding for found in diagnosis.findings if found.finding.moment is not None]
     days, zones = dates(timed), {finding.has_zone for finding in timed}
     if len(days) != 1:
         return ""
     zone = "" if len(zones) > 1 else ", UTC" if zones.pop() else ", zone not known"
-    return f"Times of {days.pop()}{zone}."
+    day = days.pop()
+    return "" if day in said and "UTC" in said and zone == ", UTC" else f"Times of {day}{zone}."
 
 
 def _index(told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableType]:

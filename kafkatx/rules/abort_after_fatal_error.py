@@ -103,7 +103,7 @@ def find(model: CaptureModel) -> Found:
         if dead is not None:
             groups.setdefault((client_name(client), dead.cause), []).append(dead)
     for group in groups.values():
-        is_sure = all(dead.is_local for dead in group)
+        is_sure = all(dead.is_local or _says_itself(model, dead.fatal) for dead in group)
         yield Case(
             facts=_facts(model, group),
             verdict=Verdict.proved if is_sure else Verdict.likely,
@@ -184,8 +184,12 @@ def _replaced_at(model: CaptureModel, group: list[DeadClient]) -> int | None:
 def _fatal_state(model: CaptureModel, row: int | None) -> FatalState | None:
     if row is None:
         return None
-    says_itself = model.logs.kind(row) == EventKind.to_fatal
-    return FatalState(instant(model.logs.at(row)), says_itself, event_refs(model, [row]))
+    return FatalState(instant(model.logs.at(row)), _says_itself(model, row), event_refs(model, [row]))
+
+
+def _says_itself(model: CaptureModel, row: int | None) -> bool:
+    """Whether the client's own line tells its fatal state: the abort that follows can only fail."""
+    return row is not None and model.logs.kind(row) == EventKind.to_fatal
 
 
 OF_JAVA = (
@@ -241,7 +245,10 @@ WORDS = Words(
             needs="fatal",
         ),
         step(
-            "The application called abortTransaction[, which threw {thrown:exception}]",
+            (
+                pick("framework", {None: "The application"}, "{framework}"),
+                " called abortTransaction[, which threw {thrown:exception}]",
+            ),
             pick(
                 "is_local",
                 {True: "the client refused it by itself, as it does only in its fatal state"},

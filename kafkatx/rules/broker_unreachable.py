@@ -266,7 +266,7 @@ WORDS = Words(
             cites="each.rows",
             each="sights",
         ),
-        step(("Broker {each.node}'s own log ", pick("each.own_log", OWN_LOG)), each="away"),
+        step(("Broker {each.node}'s own log ", pick("each.own_log", OWN_LOG)), cites="each.around", each="away"),
         step("Meanwhile {effects}", cites="effect_lines", needs="effects"),
     ),
     considered=(
@@ -288,6 +288,24 @@ WORDS = Words(
             "no line names the broker",
             decided_by="the brokers' server.log from {since} to {until}",
             unless="brokers only_watcher",
+        ),
+        left_open(
+            "a cut of the network to {brokers}",
+            pick(
+                "own_log",
+                {
+                    OwnLog.NONE: "no log of {number:its own|their own} is in this evidence",
+                    OwnLog.STOPS: "{number:its own log|their own logs} may be silent for want of anything to tell",
+                    OwnLog.STOOD_STILL: "{number:its own log|their own logs} can't tell why nothing was done",
+                },
+            ),
+            decided_by=pick(
+                "own_log",
+                {OwnLog.NONE: "server.log of {brokers} from {since} to {until}"},
+                "what the hosts of {brokers} measured from {since} to {until}, and the logs of garbage collection",
+            ),
+            needs="brokers perhaps",
+            unless="only_watcher is_possible cut_off",
         ),
         ruled_out(
             "the observers' own network",

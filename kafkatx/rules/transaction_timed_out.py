@@ -57,6 +57,7 @@ from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
+from kafkatx.rules.timeouts.early_fences import FENCED_EARLY, EarlyFence, fenced_early
 from kafkatx.rules.timeouts.ended_processes import BREAKS_OFF, ITS_PROCESS, restarted
 from kafkatx.rules.timeouts.failed_checkpoints import failed_commits
 from kafkatx.rules.timeouts.in_logs import LOG_WORDS, TimedOutInLogs, severity_in_logs, told_in_logs
@@ -104,6 +105,7 @@ class Facts(RowEnd):
     restarted: Refs
     stall: Stall | None
     late_call: LateCall | None
+    early: EarlyFence | None
     after: After
     later: Refs
     was_initialised: bool
@@ -195,6 +197,7 @@ def _of_rows(group: EndGroup) -> Facts:
         restarted=event_refs(model, successor.rows[:1]) if successor is not None else (),
         stall=stall,
         late_call=late_call,
+        early=fenced_early(group),
         after=after,
         later=tuple(decision_row(model.transactions[commit])) if commit is not None else ended["next"],
         was_initialised=bool(row["next_state"] == EMPTY),
@@ -263,6 +266,7 @@ WORDS = Words(
     actors=(T1,),
     steps=(
         WROTE,
+        FENCED_EARLY,
         step(
             (
                 "The coordinator aborted it[ {took} after its start]",

@@ -158,7 +158,8 @@ WORDS = {
     ),
     Ask.describe_producers: AskWords(
         "the producers of {place}",
-        "they show which producer has a transaction open there, and from which offset on",
+        "they show which producer has a transaction open there, and from which offset on; set -x prints the call too, "
+        "since the answer does not name the partition",
         "the leader of {place}",
         '(set -x; kafka-transactions.sh --bootstrap-server "$BOOTSTRAP" describe-producers --topic {quoted_topic} '
         "--partition {partition}) 2>&1",
