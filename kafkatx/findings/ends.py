@@ -303,15 +303,12 @@ def _with_commit_markers(group: EndGroup) -> list[int]:
 
 
 def witnesses(end: TransactionEnd) -> tuple[Witness, ...]:
-    """Return the lines beside an end in the order in which things happened, by the brokers' clock."""
-    seen, logs = end.witnesses, end.model.logs
-    times = {kind: logs.brokers_time(seen[kind]) for kind in _WITNESSED if kind in seen}
-    kinds = list(times) if None in times.values() else sorted(times, key=lambda kind: times[kind] // CLOCKS_DIFFER_MS)
-    return tuple(Witness(kind, event_refs(end.model, (seen[kind],))) for kind in kinds)
+    """Return the lines beside an end in the order in which things happened."""
+    seen = end.witnesses
+    kinds = {seen[kind]: kind for kind in _WITNESSED if kind in seen}
+    return tuple(Witness(kinds[row], event_refs(end.model, (row,))) for row in end.model.logs.in_order(kinds))
 
 
-CLOCKS_DIFFER_MS = 500
-"""Lines of different logs that are this close keep the order in which the protocol has them."""
 _WITNESSED = {
     "end_request": ("An EndTxn of the client ended the transaction", "the request log, answered without an error"),
     "init_request": ("An InitProducerId ended the transaction", "the request log, with who sent it"),

@@ -50,7 +50,11 @@ def damage(found: list[Damage], verbose: bool) -> Iterator[RenderableType]:
 def failures(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     """What became of the failures that logs and texts tell of; nothing where all are explained."""
     count = diagnosis.failures
-    kinds = ((count.explained, "explained"), (count.unexplained, "with a cause left open"), (count.excused, "that need no finding"))
+    kinds = (
+        (count.explained, "explained"),
+        (count.unexplained, "with a cause left open"),
+        (count.excused, "that need no finding"),
+    )
     if count.told > count.explained:
         told = ", ".join(f"{number:,} {kind}" for number, kind in kinds if number)
         yield shown(f"Failures told by logs and texts: {told}.", "dim")

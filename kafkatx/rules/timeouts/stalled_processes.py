@@ -72,7 +72,8 @@ def _silence(logs: LogModel, source: int, at: int) -> tuple[int, int] | None:
 def _removed(logs: LogModel, source: int, since: int, until: int) -> int | None:
     """A line about a consumer of a log that its group's coordinator removed within a time."""
     consumers = {one.client_id for one in logs.clients if one.source == source} | _named_in(logs, source)
-    for row in logs.of_kind(EventKind.member_removed).tolist():
+    rows: list[int] = logs.of_kind(EventKind.member_removed).tolist()
+    for row in rows:
         member = logs.string(row, "detail") or ""
         if since <= logs.times[row] <= until and any(name and member.startswith(f"{name}-") for name in consumers):
             return row

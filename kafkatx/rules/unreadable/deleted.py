@@ -107,8 +107,8 @@ class Deleted:
     @property
     def is_dated_back(self) -> bool:
         """Whether records were deleted by timestamps that are older than the time at which they were written."""
-        by_time = self.retention is not None and self.retention.by_records and self.retention.time is not None
-        return by_time and self.after is not None and self.after < (self.retention.time or 0)
+        limit = self.retention.time if self.retention is not None and self.retention.by_records else None
+        return limit is not None and self.after is not None and self.after < limit
 
     @property
     def may_be_unseen(self) -> bool:
