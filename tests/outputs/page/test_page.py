@@ -114,7 +114,7 @@ def test_the_answer_says_what_to_do_about_the_cause_as_well() -> None:
     _, raw = page_of(fixtures() / "k39-expired")
     (answer,) = re.findall(r'<section class="cause .*?</section>', raw.decode(), re.DOTALL)
     assert "Send the records of the failed transaction again" in answer
-    assert "Keep ids for longer than they are idle" in answer
+    assert "Raise transactional.id.expiration.ms above the idle time" in answer
 
 
 def test_names_of_evidence_do_nothing(tmp_path: Path) -> None:
