@@ -231,7 +231,7 @@ WORDS = Words(
     Facts,
     title=pick(
         "uncommitted",
-        {None: pick("restarted_at", {None: TITLE}, "transaction timed out: its process had ended")},
+        {None: (TITLE, pick("restarted_at", {None: ""}, ": its process had probably ended"))},
         "{uncommitted.records:record} of a completed checkpoint lost by a timeout",
     ),
     summary=(
@@ -239,6 +239,7 @@ WORDS = Words(
         COMMITTED_SAID,
         "[ Flink could not commit {uncommitted} any more: they belong to a completed checkpoint, so it does not write "
         "them again.]",
+        "[ Its process had probably ended in it: another one goes on in its log from {restarted_at}.]",
         pick("perhaps", {None: " No second instance caused it."}, ""),
     ),
     actors=(T1,),
@@ -269,7 +270,7 @@ WORDS = Words(
             needs="commits_refused",
         ),
         step(
-            "The log of T1's client breaks off in the transaction, and a new one begins at {restarted_at}",
+            "The log of T1's client breaks off in the transaction, and a client in its place is made at {restarted_at}",
             "no line of a client from before comes later",
             cites="restarted",
         ),

@@ -351,7 +351,8 @@ def of_streams():
 
 def test_a_process_that_ended_in_its_transaction_needs_no_other_timeout(of_streams):
     (killed,) = (one for one in of_streams if "totals" in str(one.transactional_id))
-    assert killed.remedies[0].text.startswith("No setting to change: its process ended in the transaction")
+    assert killed.remedies[0].text.startswith("Find out why its process ended in the transaction")
+    assert "had probably ended" in killed.summary
     assert not any(remedy.config for remedy in killed.remedies)
     frozen = [one for one in of_streams if one is not killed]
     assert all(any(remedy.config for remedy in one.remedies) for one in frozen)
@@ -366,3 +367,42 @@ def test_what_a_framework_writes_again_is_no_error_and_its_ids_are_asked_the_sam
 def test_a_later_commit_is_cited_by_its_own_row(of_streams):
     (step,) = (step for one in of_streams for step in one.steps if step.text == "The id committed again later")
     assert [place.text.split(",")[0] for place in step.places] == ["PrepareCommit"]
+
+
+ENDED_ID = "totals-68d70a67-44a0-48f7-ac4a-de50968a4a14-1"
+LATER = "2026-11-21 11:44:36.100"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("502e4fa3-cc32-4280-be3a-55f0304eda69", "another-program", ""),
+        ("", "", f"{LATER} [main] ERROR com.example.Worker - Error while committing transaction\n"
+                 "org.apache.kafka.common.errors.ProducerFencedException: Producer attempted an operation with an old "
+                 "epoch. Either there is a newer producer with the same transactionalId, or it has been expired.\n"),
+        ("", "", f"{LATER} [main] INFO  org.apache.kafka.clients.producer.KafkaProducer - [Producer clientId=totals-"
+                 f"68d70a67-44a0-48f7-ac4a-de50968a4a14-StreamThread-1-producer, transactionalId={ENDED_ID}] "
+                 "Closing the Kafka producer with timeoutMillis = 10000 ms.\n"),
+    ],
+    ids=["another producer is made", "a line that names nobody comes later", "a line of the client comes later"],
+)  # fmt: skip
+def test_a_process_that_may_go_on_has_not_ended(tmp_path: Path, said: tuple[str, str, str]):
+    case, (old, new, later) = fixtures() / "f-streams-frozen", said
+    for path in (case / "logs").rglob("*.log"):
+        text = path.read_text()
+        if path.name == "client-totals.log":
+            text = (text.replace("totals-" + old, new) if old else text) + later
+        (tmp_path / path.name).write_text(text)
+    found = [one.finding for one in diagnose([case / "broker-1", tmp_path]).findings if one.finding.rule == RULE]
+    (of_id,) = (one for one in found if one.transactional_id == ENDED_ID)
+    assert of_id.verdict is Verdict.proved
+    assert "its process" not in of_id.summary.lower()
+    assert any(remedy.config == "producer.transaction.timeout.ms" for remedy in of_id.remedies)
+
+
+def test_a_second_producer_of_a_process_is_no_new_process():
+    """Clients before 2.6 name no id where they fail: 5.5 s after its start the first one goes on."""
+    found = [one.finding for one in diagnose([fixtures() / "k27-client-versions"]).findings if one.finding.rule == RULE]
+    assert {str(one.transactional_id) for one in found} == {f"slow-{n}" for n in ("0-11", "1-1", "2-4", "2-7", "3-3")}
+    assert not any("its process" in one.summary.lower() for one in found)
+    assert all(any(remedy.config == "transaction.timeout.ms" for remedy in one.remedies) for one in found)

@@ -42,11 +42,12 @@ REPLAY = remedy(
 )
 """What to do first where records of a completed checkpoint were aborted."""
 ITS_PROCESS = remedy(
-    "No setting to change: its process ended in the transaction, and another one went on at {restarted_at}. Find out "
-    "why it ended (a kill, a crash, out of memory)",
+    "Find out why its process ended in the transaction (a kill, a crash, out of memory), as its log shows it: no "
+    "timeout is long enough for that. If it did not end, raise transaction.timeout.ms above its longest transaction",
     "operator",
+    needs="restarted_at",
 )
-"""What to do where no timeout could have been long enough."""
+"""What to do where probably no timeout could have been long enough."""
 BY_ITSELF = remedy(
     pick(
         "is_of_flink",
