@@ -50,6 +50,7 @@ from kafkatx.rules.settings.producer import PRODUCER_CHECKS
 from kafkatx.rules.settings.programs import BROKERS, Program, brokers, consumers, producers
 from kafkatx.rules.settings.refused import REFUSED_WORDS, TOO_FEW_WORDS, refused, too_few_brokers
 from kafkatx.rules.settings.state_topic import RESIZED_WORDS, resized_state_topic
+from kafkatx.rules.settings.too_large import TOO_LARGE_WORDS
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
 from kafkatx.words.proposals import Remedies
@@ -237,6 +238,7 @@ RULE = Rule(
         MIXED_WORDS,
         SET_TWICE_WORDS,
         REFUSED_WORDS,
+        TOO_LARGE_WORDS,
         TOO_FEW_WORDS,
         RESIZED_WORDS,
         ONE_BROKER_WORDS,

@@ -231,7 +231,7 @@ WORDS = Words(
     Facts,
     title=pick(
         "uncommitted",
-        {None: (TITLE, pick("restarted_at", {None: ""}, ": its process had probably ended"))},
+        {None: pick("restarted_at", {None: TITLE}, "transaction timed out: its process had probably ended")},
         "{uncommitted.records:record} of a completed checkpoint lost by a timeout",
     ),
     summary=(

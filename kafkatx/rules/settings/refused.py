@@ -13,6 +13,7 @@ from kafkatx.findings.starting import was_starting
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.testimony import told_id
+from kafkatx.rules.settings.too_large import too_large_case
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.refusals import Refusal, refusal_in
@@ -79,7 +80,8 @@ def refused(model: CaptureModel, told: frozenset[tuple[str | None, int | None]])
         own = [row for row in rows if not (what in OF_ANYONE and _asker(model, client, row) is Asker.another)]
         lines = event_refs(model, own, 4)
         if own and not any((line.source, line.line) in told for line in lines):
-            yield _refused(model, client, what, own, lines)
+            too_large = what is Refusal.too_large
+            yield too_large_case(model, client, own) if too_large else _refused(model, client, what, own, lines)
 
 
 def _refused(
@@ -141,7 +143,6 @@ REFUSED_WORDS = Words(
             Refusal.cluster_denied: "no right for idempotent writes",
             Refusal.topic_denied: "no right to write to the topic",
             Refusal.group_denied: "no right to commit the group's offsets",
-            Refusal.too_large: "a record or batch above the size limit",
             Refusal.old_broker: "brokers without transactions",
             Refusal.controller: "a controller taken for a broker",
             Refusal.old_for_tool: "brokers older than the tool",
@@ -175,8 +176,6 @@ REFUSED_WORDS = Words(
             "default since clients 3.0).",
             Refusal.topic_denied: f"{THEY_REFUSED}: its principal has no rights for the topic[ {{topic}}].",
             Refusal.group_denied: f"{THEY_REFUSED}: its principal has no rights for the consumer group.",
-            Refusal.too_large: f"A record or batch of the producer{OF}[ for topic {{topic}}] is larger than a limit "
-            "allows. Its transaction can't be committed with it.",
             Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
             "which came with 0.11 (without ZooKeeper: with 3.0).",
             Refusal.controller: f"What the producer{OF} asked is no broker: it doesn't know the requests of clients. "
@@ -247,8 +246,6 @@ REFUSED_WORDS = Words(
                     "cluster for brokers before 2.8. Without transactions set enable.idempotence=false instead",
                     Refusal.topic_denied: "Grant the principal WRITE and DESCRIBE on the topic",
                     Refusal.group_denied: "Grant the principal READ on the consumer group",
-                    Refusal.too_large: "Send smaller records, or raise the limit that refused it: max.request.size of "
-                    "the producer, max.message.bytes of the topic, message.max.bytes of the brokers",
                     Refusal.old_broker: "Upgrade the brokers to 0.11 or later (without ZooKeeper: 3.0), and the "
                     "topics' message format with them; or do without idempotence and transactions",
                     Refusal.controller: "Put the brokers' listener into bootstrap.servers, not the port of "
@@ -315,7 +312,6 @@ REFUSED_WORDS = Words(
                     Refusal.message_timeout: "message.timeout.ms",
                     Refusal.socket_timeout: "socket.timeout.ms",
                     Refusal.queuing: "queuing.strategy",
-                    Refusal.too_large: "max.request.size",
                     Refusal.controller: "bootstrap.servers",
                 },
             ),
