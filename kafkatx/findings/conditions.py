@@ -15,6 +15,7 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, share_most
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import parse_time
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
+from kafkatx.words.values import bare
 
 TRANSACTIONAL_ID = "transactional.id"
 ON_DISK_MS = 60_000
@@ -58,6 +59,19 @@ def same_id_and_time(model: CaptureModel, cause: Finding, effect: Finding) -> bo
 def made_it_abort(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     """What a client met before it aborted; not what it met after somebody else had ended its transaction."""
     return not effect.facts.get("is_unsent") and same_id_and_time(model, cause, effect)
+
+
+def gave_the_reason(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """The error that a client aborted after (`why`), as the cause's own lines show it."""
+    reason = effect.facts.get("reason")
+    why = effect.facts.get("why") or (reason.get("exception") if isinstance(reason, dict) else None)
+    is_shown = why is not None and any(bare(str(why)) in place.text for place in cause.places())
+    return is_shown and made_it_abort(model, cause, effect)
+
+
+def refused_its_records(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """Records that were above a limit: a transaction can't be committed without them."""
+    return cause.facts.get("limiter") is not None and same_id_and_time(model, cause, effect)
 
 
 def ended_by_others(model: CaptureModel, cause: Finding, effect: Finding) -> bool:

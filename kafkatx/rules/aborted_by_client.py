@@ -24,7 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kafkatx.findings.conditions import made_it_abort, same_id_and_time
+from kafkatx.findings.conditions import gave_the_reason, made_it_abort, same_id_and_time
 from kafkatx.findings.end_groups import EndGroup, groups_without_rows
 from kafkatx.findings.ends import (
     COMMITTED_FIRST,
@@ -51,8 +51,9 @@ from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.rules.aborted_without_id import NAMELESS_WORDS, aborted_without_id
 from kafkatx.rules.aborts.in_logs import LOG_WORDS, is_shown_close, told_in_logs, was_asked_for
 from kafkatx.rules.aborts.nobodys import NOBODYS, Nobodys, nobodys_data
-from kafkatx.rules.aborts.reasons import NOTHING, why_aborted
+from kafkatx.rules.aborts.reasons import BY_REASON, NOTHING, SAID_BEFORE, Announced, announced, why_aborted
 from kafkatx.rules.aborts.unsent import UNSENT_WORDS, Unsent, later_lines, unwitnessed
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
@@ -67,13 +68,24 @@ FEWEST_ENDED, FEWEST_ABORTED, SHARE_PERCENT, IN_A_ROW = 10, 5, 5, 3
 
 @facts
 class Facts(RowEnd):
-    """Transactions that a client aborted itself, as the coordinator's records show; the first is explained."""
+    """Transactions that a client aborted itself, as the coordinator's records show; the first is explained.
+
+    `announced` is what the application logged right before; `is_empty`: none of them has a record in a partition.
+    """
 
     ended: Count
     is_often: bool
+    is_empty: bool
+    by_close: bool
     why: str | None
+    announced: Announced | None
     idle: Duration | None
     before_idle: Refs
+
+    @property
+    def may_lose_nothing(self) -> bool:
+        """Whether there may be nothing to send again."""
+        return self.loses_nothing or self.perhaps_committed is not None or self.is_empty
 
     @property
     def may_be_timeout(self) -> bool:
@@ -148,10 +160,14 @@ def _of_rows(group: EndGroup) -> Facts:
     end, model, row = group.first, group.model, group.first.row
     of_id = model.transactions_of(int(row["id_code"]))
     before = _before(end, of_id)
+    calls = [int(row) for row in model.ends.witnesses.client_abort[group.numbers]]
     return Facts(
         **row_end(group),
         ended=Count(_ended(model, of_id)),
         is_often=_is_often(model, of_id),
+        is_empty=_is_empty(group),
+        by_close=all(row >= 0 and model.logs.kind(row) is EventKind.abort_on_close for row in calls),
+        announced=announced(model, calls),
         why=why_aborted(model, group.numbers),
         idle=lasting(int(row["started_at"] - before["completion_timestamp"])) if before is not None else None,
         before_idle=tuple(completion_row(before)) if before is not None else (),
@@ -168,6 +184,12 @@ def _is_often(model: CaptureModel, of_id: Array) -> bool:
         return True
     runs = np.convolve(aborted, np.ones(IN_A_ROW, np.int64), "valid") if len(aborted) >= IN_A_ROW else np.zeros(1)
     return bool((runs == IN_A_ROW).any())
+
+
+def _is_empty(group: EndGroup) -> bool:
+    """Whether none of its transactions wrote a record: each partition of each has the marker alone."""
+    ends = (TransactionEnd(group.model, number) for number in group.numbers)
+    return all(end.is_empty for end in ends)
 
 
 def _ended(model: CaptureModel, of_id: Array) -> int:
@@ -206,6 +228,15 @@ WORDS = Words(
         pick("count", {1: "[, with {affected}]"}, "[, the first with {affected}]"),
         pick("why", {None: ""}, ", after {why}"),
         ".",
+        pick("is_empty", {True: pick("count", {1: " It had written no record."}, " They had written no record.")}, ""),
+        pick(
+            "announced",
+            {None: ""},
+            (
+                " The application logged {announced.said:90} just before ",
+                pick("announced.count", {1: "it."}, "{announced.count} of them."),
+            ),
+        ),
         COMMITTED_SAID,
     ),
     actors=(T1,),
@@ -228,6 +259,7 @@ WORDS = Words(
             cites="decided completed markers",
         ),
         COMMITTED_FIRST,
+        SAID_BEFORE,
         WITNESSED,
     ),
     considered=(
@@ -265,8 +297,10 @@ WORDS = Words(
             "be written",
             where="application",
             needs="is_often",
+            unless="why by_close announced",
         ),
-        replace(NOTHING, unless="is_often"),
+        *BY_REASON,
+        replace(NOTHING, unless="is_often why by_close announced"),
         LOOK_FIRST,
         NOT_RESENT,
     ),
@@ -351,5 +385,6 @@ RULE = Rule(
     caused_by=(
         ("fenced_by_group_generation", same_id_and_time),
         ("partition_verification_failed", made_it_abort),
+        ("misconfiguration", gave_the_reason),
     ),
 )

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafkatx.findings.client_lines import only, subjects, times_of
-from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.conditions import refused_its_records, same_id_and_time
 from kafkatx.findings.ends import SEND_AGAIN
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns
@@ -333,8 +333,12 @@ RULE = Rule(
     find=find,
     words=(WORDS,),
     depth=7,
-    caused_by=tuple(
-        (rule, same_id_and_time) for rule in ("abort_after_fatal_error", "aborted_by_client", "transaction_timed_out")
+    caused_by=(
+        *(
+            (rule, same_id_and_time)
+            for rule in ("abort_after_fatal_error", "aborted_by_client", "transaction_timed_out")
+        ),
+        ("misconfiguration", refused_its_records),
     ),
     decided_by=(Side.client,),
 )

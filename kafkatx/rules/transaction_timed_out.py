@@ -231,7 +231,7 @@ WORDS = Words(
     Facts,
     title=pick(
         "uncommitted",
-        {None: pick("restarted_at", {None: TITLE}, "transaction timed out: its process had probably ended")},
+        {None: pick("restarted_at", {None: TITLE}, "transaction timed out[ after {timeout}]; its log breaks off")},
         "{uncommitted.records:record} of a completed checkpoint lost by a timeout",
     ),
     summary=(

@@ -47,7 +47,10 @@ class EventKind(IntEnum):
     to_fatal = 7
     """The same for the fatal state. [error: exception class, detail: text]"""
     abort_called = 8
-    """abortTransaction was called (`Aborting incomplete transaction`, clients 2.6+; other clients' own words)."""
+    """abortTransaction was called (`Aborting incomplete transaction`, clients 2.6+; other clients' own words).
+
+    [detail: what the application logged on the line before]
+    """
     abort_on_close = 9
     """close() aborts an open transaction (`... due to shutdown`)."""
     client_closing = 10

@@ -3,8 +3,8 @@
 A client refuses a record of itself (max.request.size, buffer.memory) and never sends it; a broker refuses a batch. The
 words tell them apart; of librdkafka and sarama, which use one error for both, nothing does.
 
-Source  KafkaProducer.ensureValidRecordSize (0.11 to 4.3), aiokafka and kafka-python (`max_request_size`); UnifiedLog
-        (`The record batch size in the append to ...`, before 2.4 `Message batch size is ...`); Errors.MESSAGE_TOO_LARGE.
+Source  KafkaProducer.ensureValidRecordSize (0.11 to 4.3), aiokafka and kafka-python (`max_request_size`);
+        UnifiedLog (`The record batch size in the append to`, `Message batch size is`); Errors.MESSAGE_TOO_LARGE.
 """
 
 from __future__ import annotations
