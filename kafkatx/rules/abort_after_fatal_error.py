@@ -243,6 +243,16 @@ WORDS = Words(
             cites="fatal.line",
             unless="is_certain",
         ),
+        left_open(
+            "an abort that had an effect",
+            pick(
+                "is_local",
+                {True: "of some of these aborts no line shows how they ended"},
+                "no line shows what abortTransaction threw",
+            ),
+            decided_by="the application's log of that call, or the records of the id in __transaction_state",
+            needs="perhaps is_certain",
+        ),
         ruled_out("commit_outcome_unknown", "the client got a definite error, no timeout"),
     ),
     remedies=(

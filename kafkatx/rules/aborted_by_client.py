@@ -288,6 +288,17 @@ WORDS = Words(
             needs="is_cut",
         ),
         ruled_out("fenced_by_new_instance", "no new instance came with the abort", cites="next", unless="is_cut"),
+        left_open(
+            "an end that the client did not ask for",
+            pick(
+                "is_classic",
+                {True: "the epoch alone speaks for the client"},
+                "under transactions v2 every end raises the epoch, whoever asked for it",
+            ),
+            decided_by="the client's log at INFO[ around {at}], or the coordinator's request log (who sent EndTxn)",
+            needs="perhaps",
+            unless="may_be_timeout is_cut",
+        ),
         NOT_EXPIRED,
     ),
     remedies=(

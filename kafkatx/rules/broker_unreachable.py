@@ -277,6 +277,13 @@ WORDS = Words(
             needs="perhaps",
         ),
         left_open(
+            "a broker that answered too late, or a network cut beside it",
+            "others tell of it, no line of its own shows that it stopped",
+            decided_by="the log of {brokers} from {since} to {until}",
+            needs="perhaps brokers",
+            unless="only_watcher is_possible",
+        ),
+        left_open(
             "the clients' own network",
             "they lost every broker that they know",
             decided_by="a broker's server.log from {since} to {until}",

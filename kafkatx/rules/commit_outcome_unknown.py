@@ -42,7 +42,18 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.given_up_ends.attempts import Attempt, attempts_of, telling_rows
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, included, measure, remedy, ruled_out, step
+from kafkatx.words.explanation import (
+    ActorWords,
+    Bound,
+    Phrase,
+    Words,
+    included,
+    left_open,
+    measure,
+    remedy,
+    ruled_out,
+    step,
+)
 from kafkatx.words.facts import client_name, instant, lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
@@ -224,7 +235,13 @@ WORDS = Words(
         *OUTCOME,
     ),
     considered=(
-        ruled_out("a definite error", "the coordinator sent no answer"),
+        ruled_out("a definite error", "the coordinator sent no answer", unless="perhaps"),
+        left_open(
+            "a definite error",
+            "these lines do not show how the call ended",
+            decided_by="the client's whole log of that call",
+            needs="perhaps",
+        ),
         ruled_out(
             "abort_after_fatal_error",
             "no fatal error came before the refused call",

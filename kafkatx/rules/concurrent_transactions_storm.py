@@ -317,6 +317,19 @@ LINE_WORDS = Words(
             decided_by="the latest record of {id} in __transaction_state, or the coordinator's server.log",
             needs="is_unexplained",
         ),
+        left_open(
+            "an answer of another kind",
+            "the error itself stands in no line",
+            decided_by="the request log of the coordinator (kafka-request.log) in that time",
+            needs="state",
+            unless="is_named",
+        ),
+        left_open(
+            "another reason to give up",
+            "so few of these answers are normal",
+            decided_by="the client's whole log",
+            needs="perhaps failed",
+        ),
         ruled_out(
             "coordinator_unavailable",
             "the coordinator had already written {state}",

@@ -304,6 +304,17 @@ WORDS = Words(
             decided_by="the coordinator's server.log from {since} to {until}",
             needs="is_lookup_alone",
         ),
+        left_open(
+            pick("by_broker", {True: "a move of the coordinator"}, "the client's network to the coordinator"),
+            pick(
+                "by_broker",
+                {True: "a broker that takes a partition over, or gives it up, writes the same for a moment"},
+                "clients alone tell of it",
+            ),
+            decided_by="the server.log of all brokers[ from {since} to {until}]",
+            needs="perhaps",
+            unless="is_wait_alone is_lookup_alone",
+        ),
         ruled_out("stuck_prepare", "the coordinator's own log shows that it could not serve", needs="by_broker"),
     ),
     remedies=(

@@ -91,6 +91,11 @@ class Facts(RowEnd):
         return self.waited is not None and self.waited > RETRY_WINDOW_MS
 
     @property
+    def is_over_timeout(self) -> bool:
+        """Whether it ran longer than its timeout, and only a missing line speaks against one."""
+        return self.reason is Reason.init_without_rollback
+
+    @property
     def is_another_program(self) -> bool:
         """Whether the newcomer brought another timeout."""
         return self.new_timeout is not None and self.new_timeout != self.timeout
@@ -187,7 +192,14 @@ WORDS = Words(
         WITNESSED,
     ),
     considered=(
-        ruled_out("transaction_timed_out", WITHIN_TIMEOUT, cites="decided"),
+        ruled_out("transaction_timed_out", WITHIN_TIMEOUT, cites="decided", unless="is_over_timeout"),
+        left_open(
+            "transaction_timed_out",
+            "it had been open for {took}, its timeout is {timeout}; but the coordinator's log has no line of a timeout",
+            decided_by=COORDINATOR_TELLS,
+            cites="decided",
+            needs="is_over_timeout",
+        ),
         ruled_out(
             "aborted_by_client",
             pick(
@@ -207,6 +219,14 @@ WORDS = Words(
             needs="is_v2_guess",
         ),
         left_open(
+            "the client itself",
+            "a new epoch that it asks for after an error (KIP-360) ends its transaction in the same way",
+            decided_by="the client's log[ around {at}]",
+            cites="decided",
+            needs="perhaps",
+            unless="is_v2_guess is_over_timeout",
+        ),
+        left_open(
             OPERATOR,
             "InitProducerId came with a timeout of {new_timeout}, the id's is {timeout}: another program, as "
             "kafka-transactions.sh forceTerminateTransaction or Admin.fenceProducers",
@@ -216,8 +236,8 @@ WORDS = Words(
         ),
         ruled_out("a restart after a crash", "the old instance was alive and was refused", needs="was_alive"),
         left_open(
-            "a restart after a crash",
-            "the coordinator writes the same records",
+            "whether the old instance still lived",
+            "after a crash the coordinator writes the same records",
             decided_by="the log of the old instance: it was refused after {at} if it lived",
             unless="was_alive",
         ),

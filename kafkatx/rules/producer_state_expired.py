@@ -129,6 +129,11 @@ RAISE = pick(
     {True: "Raise transactional.id.expiration.ms"},
     "Raise producer.id.expiration.ms (brokers before 3.4: transactional.id.expiration.ms)",
 )
+LOST_DATA = left_open(
+    "lost or old data at the leader",
+    "a wiped log directory, or an old replica that became leader, is answered the same way",
+    decided_by="the log of the leader[ of {place}] from before that time (truncated, or begun anew)",
+)
 FORGET = "Brokers before 2.4 forget a producer also when retention deletes its last batch"
 WORDS = Words(
     Facts,
@@ -150,11 +155,7 @@ WORDS = Words(
     ),
     considered=(
         ruled_out("transactional_id_expired", "the leader of a partition refused, not the coordinator of the id"),
-        left_open(
-            "lost or old data at the leader",
-            "a wiped log directory, or an old replica that became leader, is answered the same way",
-            decided_by="the log of the leader[ of {place}] from before that time (truncated, or begun anew)",
-        ),
+        LOST_DATA,
     ),
     remedies=(
         remedy(
@@ -195,7 +196,7 @@ HEALED_WORDS = Words(
             cites="lines",
         ),
     ),
-    considered=(ruled_out("sequence_gap", "no batch was missing, the leader had no state at all"),),
+    considered=(ruled_out("sequence_gap", "no batch was missing, the leader had no state at all"), LOST_DATA),
     remedies=(
         remedy(
             "Nothing to do for the data. To avoid it raise producer.id.expiration.ms (brokers before 3.4: "

@@ -306,6 +306,21 @@ WORDS = Words(
             cites="decided",
             needs="may_be_own",
         ),
+        left_open(
+            "another end that leaves the same records",
+            pick(
+                "reason",
+                {
+                    Reason.near_timeout: "it ran about as long as its timeout, not surely longer",
+                    Reason.over_timeout_late: "an InitProducerId that gave up leaves them too",
+                    Reason.state_refused: "brokers from 0.11.0.2 on time out with a new epoch",
+                },
+                "transactions v2, which nothing here excludes, let a client's own abort leave them too",
+            ),
+            decided_by=f"the client's log or {COORDINATOR_TELLS}",
+            cites="decided",
+            needs="perhaps is_refuted",
+        ),
         ruled_out(
             OTHER_INSTANCE,
             "InitProducerId came {until_next} after the abort was complete: not as its retry",

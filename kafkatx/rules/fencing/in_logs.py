@@ -161,6 +161,16 @@ LOG_WORDS = Words(
             decided_by="the log of T2",
             unless="has_newcomers_log",
         ),
+        left_open(
+            pick("was_open", {True: "a transaction that was over already"}, "an old instance that had ended before"),
+            pick(
+                "was_open",
+                {True: "a new epoch that T1 asked for itself (KIP-360) and T2's start raise it by two as well"},
+                "no line shows that it still ran",
+            ),
+            decided_by=RECORDS_TELL,
+            needs="is_excluded has_newcomers_log perhaps",
+        ),
     ),
     remedies=REMEDIES,
 )

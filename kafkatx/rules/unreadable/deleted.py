@@ -317,13 +317,13 @@ DELETED_WORDS = Words(
     considered=(
         ruled_out("aborted_by_client", "the marker is a COMMIT"),
         left_open(
-            "that readers got them before they were deleted",
+            "whether readers got them before they were deleted",
             "between the commit and the deletion they could",
             decided_by="the broker's log: when it incremented the log start offset of {partition}",
             unless="is_early",
         ),
         left_open(
-            "another replica that still has them",
+            "whether another replica still has them",
             "replicas delete by themselves, and no directory tells how many there are",
             decided_by="kafka-topics --describe --topic {partition.topic} for the number of replicas, and the log "
             "start offset of the leader's copy",
