@@ -317,8 +317,8 @@ REPLACE = (
 )
 """What to do with a producer in its fatal error state."""
 IS_REPLACED = (
-    "Close this producer and start no other: a new instance has its transactional.id. abortTransaction would fail. Let "
-    "the new instance process the aborted records again"
+    "Close this producer and start no other: a new instance has its transactional.id. abortTransaction would fail. "
+    "Send nothing again from here: one of the two instances sends the aborted records again, not both"
 )
 """The same where a second one of the id would fence the first."""
 LOOK_UP = (

@@ -28,7 +28,8 @@ class LogExtent:
     compaction can't explain it; `is_torn` that the end (or a stretch inside) could not be read; `is_printed` that a
     tool's text is all there is, `is_end_told` that its last line is the log's as far as other files say: else lines may
     have been cut off behind it; `first_timestamp` and `newest` span the time of its batches; `deleted_below` is where
-    the log begins by a file of its broker (0: none says that something of it was deleted).
+    the log begins by a file of its broker (0: none says that something of it was deleted). `only_broker` is the broker
+    whose directory alone holds it here, None where several do, or nothing tells whose it is.
     """
 
     partition_code: int
@@ -52,6 +53,7 @@ class LogExtent:
     is_printed: bool = False
     is_end_told: bool = True
     deleted_below: int = 0
+    only_broker: int | None = None
 
     @property
     def is_whole(self) -> bool:

@@ -152,7 +152,8 @@ def _others(alike: list[Diagnosed], numbers: dict[str, int], short: dict[str, st
         return ""
     who = alike[0].finding.who or ""
     told = short.get(who, who) if len(alike) == 1 and who else f"{len(alike)} more"
-    return f" and {told} (see {_runs([numbers[found.id] for found in alike])})"
+    each = ", each" if any(letter.isdecimal() for letter in alike[0].finding.title) else ""
+    return f" and {told} (see {_runs([numbers[found.id] for found in alike])}){each}"
 
 
 def _runs(numbers: list[int]) -> str:

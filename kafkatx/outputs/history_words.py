@@ -118,8 +118,14 @@ def _initialisation(entry: Initialisation) -> str:
             text = f"The client {PERHAPS[entry.verdict]}raised its own epoch after its abort: {who}."
             text += " A restart that quick looks the same."
     else:
-        text = f"Instance {entry.instance} started: {who}. {capital(_why(entry))}"
+        may_be_fence = entry.why is Why.restart and entry.verdict is not Verdict.proved
+        began = f"Instance {entry.instance} started{FENCED if may_be_fence else ''}"
+        text = f"{began}: {who}. {capital(_why(entry))}"
     return text + (" Records before this one may be missing." if entry.rows_may_be_missing else "")
+
+
+FENCED = ", or its id was fenced (Admin.fenceProducers; Connect's leader does so)"
+"""What leaves the same record as a start, where no log shows one."""
 
 
 def _why(entry: Initialisation) -> str:

@@ -217,7 +217,7 @@ WORDS = Words(
         pick("cut_off", {True: "network cut"}, "unreachable"),
         pick(
             "count",
-            {1: pick("is_over", {True: " for {lasted}, then back"}, " for at least {lasted}")},
+            {1: pick("is_over", {True: " for {lasted}, then back"}, " for at least {lasted}, not seen back")},
             " {count:time}, up to {lasted}",
         ),
         pick(

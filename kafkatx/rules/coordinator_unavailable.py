@@ -102,6 +102,7 @@ class Facts:
     could_not_write: bool
     by_broker: bool
     is_wait_alone: bool
+    is_empty: bool
     told: tuple[ToldLines, ...]
     remedies: Remedies
 
@@ -178,9 +179,16 @@ def _facts(model: CaptureModel, absence: Absence, count: int, waiting: list[str]
         could_not_write="writing" in absence.told_by,
         by_broker=bool(absence.told_by & BY_BROKER),
         is_wait_alone=absence.told_by == WAITING,
+        is_empty=not absence.names and _is_empty(model, absence.partition),
         told=tuple(_told(model, absence)),
         remedies=_remedies(model, absence),
     )
+
+
+def _is_empty(model: CaptureModel, partition: int | None) -> bool:
+    """Whether a partition of __transaction_state is at hand, whole, and holds no record: then nobody waited for it."""
+    extent = model.state_log_extents.get(-1 if partition is None else partition)
+    return extent is not None and extent.is_whole and extent.log_end <= 0
 
 
 def _verdict(absence: Absence) -> Verdict:
@@ -236,7 +244,17 @@ NOT_SERVING = (
     pick("could_not_write", {True: "[{perhaps} ]could not write its log"}, "was[ {perhaps}] unavailable"),
     pick("count", {1: ""}, " {count:time}, the longest"),
     UNTIL,
-    pick("by_broker", {True: (". ", THEIRS, " could not begin or end meanwhile.")}, "."),
+    pick(
+        "by_broker",
+        {
+            True: pick(
+                "is_empty",
+                {True: ". It held no transaction."},
+                (". ", THEIRS, " could not begin or end meanwhile."),
+            )
+        },
+        ".",
+    ),
 )
 NO_ANSWER = ("initTransactions[ of {met:3}] got no answer", UNTIL, ": its coordinator was[ {perhaps}] unavailable.")
 AWAY = Phrase(Lasted, measure("the coordinator was away for {time}"))

@@ -22,6 +22,7 @@ import numpy as np
 
 from kafkatx.findings.conditions import overdue, same_subject
 from kafkatx.findings.grouping import DataColumns, columns_of
+from kafkatx.findings.kin_timeouts import timed_out_kin
 from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -69,7 +70,7 @@ class Facts:
 
     `is_start_known` is False where a text does not tell the start: `began_at` is then when it last grew. `hidden` are
     committed records that it holds back in the partitions `blocked`, `holds_offsets` says that it wrote offsets of a
-    group; both only where no marker of it can be missing.
+    group; both only where no marker of it can be missing. `kin` are transactions of its job that timed out as it may.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Facts:
     blocked: NameList | None
     hidden: Count | None
     holds_offsets: bool
+    kin: Count | None
 
     @property
     def waits(self) -> Waits | None:
@@ -188,6 +190,7 @@ def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:
         data=data(model, spans),
         latest=(latest_row(latest),),
         written=tuple(data_ref(model, span) for span in spans[:4]),
+        kin=timed_out_kin(model, model.transactional_id(int(latest["id_code"])), timeout),
         **held_back(model, int(latest["transaction_row"])),
     )
 
@@ -265,7 +268,10 @@ NO_ROWS = Phrase(
     gap("{data.place}, producer id {producer_id}", "__transaction_state: who owns the transaction, and its timeout"),
 )
 
-END_IT = "Commit or abort it in the application[, or wait until {ends_at}, when the coordinator aborts it]"
+END_IT = (
+    "Commit or abort it in the application. If that hangs, start it again under this transactional.id: its "
+    "initTransactions aborts the transaction at once[. Else it lasts until {ends_at}, when the coordinator aborts it]"
+)
 FENCES = "initTransactions aborts the transaction and fences a producer of this id that still runs"
 WORDS = Words(
     Facts,
@@ -330,12 +336,19 @@ WORDS = Words(
                 pick(
                     "waits",
                     {
-                        Waits.readers: f"{END_IT}: readers of {{blocked:3}} wait for it ({{hidden:committed record}} "
+                        Waits.readers: f"{END_IT}. Readers of {{blocked:3}} wait for it ({{hidden:committed record}} "
                         "hidden)",
-                        Waits.consumers: f"{END_IT}: consumers that start from its offsets wait for it",
+                        Waits.consumers: f"{END_IT}. Consumers that start from its offsets wait for it",
                     },
-                    "Nothing to do, unless readers wait for it: the coordinator aborts it {timeout} after its start. "
-                    "To end it sooner, commit or abort it in the application",
+                    pick(
+                        "kin",
+                        {
+                            None: "Nothing to do, unless readers wait for it: the coordinator aborts it {timeout} "
+                            "after its start. To end it sooner, commit or abort it in the application"
+                        },
+                        "Give the job a longer timeout, as is said of {kin:transaction} of it that timed out after "
+                        "{timeout}: this one ends in the same way unless a checkpoint commits it before",
+                    ),
                 ),
             ),
             "application",

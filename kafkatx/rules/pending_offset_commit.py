@@ -45,6 +45,8 @@ from kafkatx.words.values import Count, Duration, NameList, OffsetRange, Refs, T
 
 SHORT_MS, LONG_MS = 10_000, 60_000
 """Waits below the first are every day's; above the second something is wrong."""
+AUTOMATIC = ("", "null", "none")
+"""Values of group.id that name no group."""
 UNSTABLE = ("UNSTABLE_OFFSET_COMMIT", "UnstableOffsetCommit", "unstable offsets", "unstable_offset_commit")
 
 
@@ -79,7 +81,8 @@ class Facts:
 class OnDisk:
     """Offsets in `__consumer_offsets` whose transaction has no marker there; `id` is None where no row names it.
 
-    `is_two_phase`: its coordinator never ends it by itself.
+    `is_two_phase`: its coordinator never ends it by itself. `groups` are those that logs and settings name and whose
+    offsets lie in this partition.
     """
 
     id: str | None
@@ -87,6 +90,7 @@ class OnDisk:
     data: OffsetRange
     age: Duration | None
     is_two_phase: bool
+    groups: NameList
     held: Refs
 
 
@@ -110,6 +114,7 @@ def _on_disk(one: OpenSpan) -> Case:
             data=one.data,
             age=lasting(age),
             is_two_phase=one.is_two_phase,
+            groups=_groups_of(one.model, one.data.partition),
             held=tuple(dict.fromkeys((*one.written, *one.latest_row))),
         ),
         verdict=verdict,
@@ -119,6 +124,18 @@ def _on_disk(one: OpenSpan) -> Case:
         until=time_or_none(one.model.facts.evidence_end),
         **one.columns(),
     )
+
+
+def _groups_of(model: CaptureModel, partition: int) -> NameList:
+    """Groups that logs and settings name and whose offsets lie in a partition of `__consumer_offsets`."""
+    logs = model.logs
+    codes = {int(code) for code in np.unique(logs.events["group_code"]) if code >= 0}
+    names = {logs.facts.strings[code] for code in codes}
+    names |= {
+        one.value for one in logs.facts.settings if one.name == "group.id" and one.value not in AUTOMATIC and one.value
+    }
+    count = logs.settings.value("broker", "offsets.topic.num.partitions").number or OFFSETS_PARTITIONS
+    return NameList(sorted(name for name in names if partition_for(name, count) == partition))
 
 
 def _in_logs(model: CaptureModel) -> Iterator[Case]:
@@ -248,8 +265,12 @@ WORDS = Words(
 DISK_WORDS = Words(
     OnDisk,
     title="offsets wait in an open transaction",
-    summary="Committed offsets in {data}[ of {id}] have no transaction marker[ after {age}]. They are[ {perhaps}] "
-    "pending: consumers of that group can't start from them until the transaction ends.",
+    summary=(
+        "Offsets that a transaction[ of {id}] committed for a consumer group, in {data}, have no transaction marker[ "
+        "after {age}]. They are[ {perhaps}] pending: consumers of the group",
+        pick("groups", {(): ""}, " (of those that are named here {groups:3} keeps its offsets there)"),
+        " can't start from them until the transaction ends.",
+    ),
     steps=(
         step(
             "The offsets were written in a transaction of producer {producer_id}",
@@ -270,6 +291,11 @@ DISK_WORDS = Words(
                 "initTransactions ends the transaction at once. Else it ends when its transaction.timeout.ms is over",
             ),
             "application",
+        ),
+        remedy(
+            "See which group and which position it is",
+            "operator",
+            command="kafka-dump-log.sh --offsets-decoder --files LOG_DIR/{data.topic}-{data.partition}/SEGMENT.log",
         ),
     ),
 )

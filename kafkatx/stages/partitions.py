@@ -138,7 +138,14 @@ def _horizon(code: int, reading: PartitionReading, folded: PartitionTransactions
         is_printed=_is_printed(plan),
         is_end_told=_is_end_told(reading, log_end),
         deleted_below=reading.deleted_below,
+        only_broker=_only_broker(plan),
     )
+
+
+def _only_broker(plan: PartitionPlan) -> int | None:
+    """The broker of the only directory that holds the partition."""
+    holders = {(original(file.directory), file.broker_id) for file in plan.files}
+    return holders.pop()[1] if len(holders) == 1 else None
 
 
 def _is_whole(item: Item) -> bool:

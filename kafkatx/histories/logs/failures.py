@@ -58,6 +58,9 @@ JAVA = (
 )  # fmt: skip
 
 
+BEGIN = "beginTransaction"
+
+
 @dataclass(slots=True)
 class _Group:
     """Lines of one exception."""
@@ -84,6 +87,8 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
             continue
         call, at = call_of(model, row), int(model.times[row])
         group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
+        if group is not None and call is not None and _is_another_try(found[found.index(group) + 1 :], group, message):
+            group = None
         if group is None and found and model.kind(row) is EventKind.to_fatal and _is_named_later(found[-1], at):
             group = found[-1]
         if group is None:
@@ -97,6 +102,11 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
 def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) -> bool:
     alike = name in group.names or (bool(message) and message == group.message)
     return alike and _is_soon(group, at) and (group.call is None or call is None or group.call == call)
+
+
+def _is_another_try(later: list[_Group], group: _Group, message: str) -> bool:
+    """Whether a call failed once more: another transaction was to be begun since, and the error says something else."""
+    return bool(message) and message != group.message and any(one.call == BEGIN for one in later)
 
 
 def _is_named_later(group: _Group, at: int) -> bool:

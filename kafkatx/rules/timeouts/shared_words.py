@@ -35,8 +35,9 @@ HELD_UP = remedy(
     needs="needs_length",
 )
 REPLAY = remedy(
-    "Replay the {uncommitted.records:record} of {uncommitted} from the source, or restore the job from a checkpoint "
-    "before[ {began_at}]: Flink could not commit {uncommitted.records:it|them}",
+    "Replay the {uncommitted.records:record} of {uncommitted} from the source: Flink could not commit "
+    "{uncommitted.records:it|them}, and will not write {uncommitted.records:it|them} again. Do not restore the whole "
+    "job from an older checkpoint for that: what it committed since would be written twice",
     "application",
     needs="uncommitted",
 )
