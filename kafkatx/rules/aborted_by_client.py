@@ -187,9 +187,8 @@ def _is_often(model: CaptureModel, of_id: Array) -> bool:
 
 
 def _is_empty(group: EndGroup) -> bool:
-    """Whether none of its transactions wrote a record: each partition of each has the marker alone."""
-    ends = (TransactionEnd(group.model, number) for number in group.numbers)
-    return all(end.is_empty for end in ends)
+    """Whether none of its transactions wrote a record."""
+    return all(TransactionEnd(group.model, number).is_empty for number in group.numbers)
 
 
 def _ended(model: CaptureModel, of_id: Array) -> int:

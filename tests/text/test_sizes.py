@@ -11,7 +11,8 @@ OWN = "you have configured with the"
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        (f"{SERIALIZED} 2000, which is the value of the max.request.size configuration.", (Limiter.request, 4089, 2000)),
+        (f"{SERIALIZED} 2000, which is the value of the max.request.size configuration.",
+         (Limiter.request, 4089, 2000)),
         (f"{SERIALIZED} the maximum request size {OWN} max.request.size configuration.", (Limiter.request, 4089)),
         (f"{SERIALIZED} the maximum request size {OWN} max_request_size configuration", (Limiter.request, 4089)),
         (f"{SERIALIZED} the total memory buffer {OWN} buffer.memory configuration.", (Limiter.memory, 4089)),

@@ -160,7 +160,7 @@ TOO_LARGE_WORDS = Words(
             config="{limiter.value}",
             current="{now}",
             proposed="at least {largest:plain}",
-            derived_from=pick("largest", {None: None}, "the largest record that was refused"),
+            derived_from="the largest record that was refused has {largest:byte}",
             cost=pick(
                 "is_above_brokers",
                 {True: "max.message.bytes of the topic must allow it as well (about 1 MB by default)"},
@@ -182,7 +182,7 @@ TOO_LARGE_WORDS = Words(
             ),
             where=pick("limiter", {Limiter.topic: "topic", Limiter.segment: "topic"}, "client"),
             config=pick("limiter", {Limiter.unknown: "max.request.size"}, "{limiter.value}"),
-            current=pick("limiter", {Limiter.unknown: None}, "{limit:plain}"),
+            current="{limit:plain}",
             command=pick(
                 "limiter",
                 {

@@ -12,8 +12,6 @@ Look-alikes  another producer of the same process: it has a name of its own, and
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from kafkatx.findings.end_groups import EndGroup
@@ -22,10 +20,8 @@ from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.line_owners import OPENING
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.terms.catalogue.frameworks import UUID
+from kafkatx.terms.catalogue.random_ids import shape_of
 from kafkatx.terms.events import Side
-
-_OF_PROCESS = re.compile(UUID)
 
 
 def restarted(group: EndGroup) -> ClientInstance | None:
@@ -51,11 +47,7 @@ def _successor(model: CaptureModel, end: TransactionEnd) -> ClientInstance | Non
 def _takes_the_place(later: ClientInstance, client: ClientInstance) -> bool:
     """Whether a client has the name of another one, but for the UUID of its process."""
     pairs = ((later.transactional_id, client.transactional_id), (later.client_id, client.client_id))
-    return any(one is not None and two is not None and _shape(one) == _shape(two) for one, two in pairs)
-
-
-def _shape(name: str) -> str:
-    return _OF_PROCESS.sub("<uuid>", name)
+    return any(one is not None and two is not None and shape_of(one) == shape_of(two) for one, two in pairs)
 
 
 def _has_nobodys(logs: LogModel, source: int, first: ClientInstance) -> bool:

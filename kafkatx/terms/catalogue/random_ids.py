@@ -14,9 +14,14 @@ _RANDOM = re.compile(
 """Parts of an id that a new start makes anew: a UUID, the end of a pod's name, a hash, a time."""
 
 
+def shape_of(name: str) -> str:
+    """A name with its random parts replaced by what they are, whoever makes such names."""
+    return _RANDOM.sub(lambda found: f"<{found.lastgroup}>", name)
+
+
 def skeleton_of(transactional_id: str) -> str | None:
     """The id with its random parts replaced by what they are; None where it has none, or a framework makes such ids."""
-    skeleton = _RANDOM.sub(lambda found: f"<{found.lastgroup}>", transactional_id)
+    skeleton = shape_of(transactional_id)
     if skeleton == transactional_id:
         return None
     framework = recognise_id(transactional_id)
