@@ -126,7 +126,11 @@ def words_of(kind: type[DefectFacts], title: Text, where: Text) -> Words[DefectF
             left_open(
                 "another cause of the same lines",
                 "lines show the defect, not the state of the library behind them",
-                decided_by="whether it comes back with a release that does not have the defect[ ({fixed:3})]",
+                decided_by=pick(
+                    "fixed",
+                    {(): "the makers of {product}, by the whole log[ ({issue})]"},
+                    "whether it comes back with a release that does not have the defect ({fixed:3})",
+                ),
             ),
         ),
         remedies=(
