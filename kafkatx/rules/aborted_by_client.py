@@ -291,10 +291,10 @@ WORDS = Words(
             "an end that the client did not ask for",
             pick(
                 "is_classic",
-                {True: "the epoch alone speaks for the client"},
+                {True: "the epoch of the data is what speaks for the client"},
                 "under transactions v2 every end raises the epoch, whoever asked for it",
             ),
-            decided_by="the client's log at INFO[ around {at}], or the coordinator's request log (who sent EndTxn)",
+            decided_by="the coordinator's request log[ around {at}]: who sent EndTxn",
             needs="perhaps",
             unless="may_be_timeout is_cut",
         ),
