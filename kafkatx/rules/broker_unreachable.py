@@ -198,6 +198,12 @@ OWN_LOG = {
     OwnLog.STOOD_STILL: "is silent in that time, then shows requests long overdue: the process stood still",
     OwnLog.GOES_ON: "goes on in that time: the process was running",
 }
+UNSAID = {
+    OwnLog.NONE: "others tell of it, its own log is not here",
+    OwnLog.GOES_ON: "its own log goes on in that time",
+    OwnLog.HARD_STOP: "its own log shows a hard stop, but not that every wait was for it",
+}
+"""Why another reading of an outage stays open, by what the broker's own log says."""
 FIND_OUT = {
     OwnLog.HARD_STOP: "Find out what killed {brokers} (kill -9, out of memory, power)",
     OwnLog.STOOD_STILL: "Find out why {brokers} {number:was|were} away: {number:it|they} stood still (paused "
@@ -278,7 +284,7 @@ WORDS = Words(
         ),
         left_open(
             "a broker that answered too late, or a network cut beside it",
-            "others tell of it, no line of its own shows that it stopped",
+            pick("own_log", UNSAID, "its own log is silent in that time, and does not say why"),
             decided_by="the log of {brokers} from {since} to {until}",
             needs="perhaps brokers",
             unless="only_watcher is_possible",
