@@ -45,7 +45,7 @@ def test_two_brokers_that_miss_a_third_make_it_likely():
     found = only(check, model)
     assert (found.verdict, found.severity, found.nodes) == (Verdict.likely, Severity.warning, (3,))
     assert (found.since, found.until) == (milliseconds("10:00:02"), milliseconds("10:00:58"))
-    assert found.title == "unreachable for at least 56 s"
+    assert found.title == "unreachable for at least 56 s, not seen back"
     assert found.summary == (
         "Broker 3 was probably unreachable from 10:00:02.000 until at least 10:00:58.000 (56 s), noticed by broker 1 "
         "and broker 2."
@@ -239,7 +239,7 @@ def test_a_transaction_that_timed_out_meanwhile_makes_it_an_error():
     assert found.severity is Severity.error
     assert any("a transaction of orders timed out" in step.text for step in found.steps)
     assert found.summary.endswith("Meanwhile a transaction of orders timed out.")
-    assert found.title == "unreachable for at least 56 s, 1 failure meanwhile"
+    assert found.title == "unreachable for at least 56 s, not seen back, 1 failure meanwhile"
 
 
 def test_what_waited_in_vain_meanwhile_is_named_by_its_call():
