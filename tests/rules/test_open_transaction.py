@@ -42,8 +42,9 @@ def test_readers_who_wait_for_it_are_named_where_it_is_certain(either):
     either.beat()
     told = either.tell()
     assert told.only(RULE).remedies[0].text == (
-        f"Commit or abort it in the application, or wait until {clock(since + MINUTE)}, when the coordinator aborts "
-        "it: readers of orders-0 wait for it (2 committed records hidden)"
+        "Commit or abort it in the application. If that hangs, start it again under this transactional.id: its "
+        f"initTransactions aborts the transaction at once. Else it lasts until {clock(since + MINUTE)}, when the "
+        "coordinator aborts it. Readers of orders-0 wait for it (2 committed records hidden)"
     )
     assert told.only("read_committed_blocked").verdict is Verdict.proved
 
@@ -52,7 +53,7 @@ def test_consumers_who_wait_for_its_offsets_are_named(either):
     either.init("orders-1")
     either.begin("orders-1", "__consumer_offsets-0", "orders-0")
     either.beat()
-    assert "consumers that start from its offsets wait for it" in either.tell().only(RULE).remedies[0].text
+    assert "Consumers that start from its offsets wait for it" in either.tell().only(RULE).remedies[0].text
 
 
 def test_one_for_which_nobody_waits_needs_nothing(either):
