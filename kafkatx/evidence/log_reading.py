@@ -67,7 +67,9 @@ def _read(file: OpenFile, item: Item, part: TextPart, entry: Coverage) -> LogFac
         from kafkatx.text.tools.answers import answers
 
         facts = answers(file, part)
-        entry.status, entry.note = "read", f"answers of tools: {len(facts.events)} facts about transactions"
+        count = len(facts.events)
+        what = f"{count:,} fact{'' if count == 1 else 's'} about transactions"
+        entry.status, entry.note = "read", f"answers of tools: {what}"
         return facts
     from kafkatx.text.logs.reading import read_log as read_part
 
@@ -93,4 +95,6 @@ def _tell(entry: Coverage, source: LogSource, events: int) -> None:
     entry.status, entry.broker_id = "read", source.broker_id
     entry.first_timestamp = source.first_at if source.first_at >= 0 else None
     entry.last_timestamp = source.last_at if source.last_at >= 0 else None
-    entry.note = f"log of a {source.side.name}: {source.lines:,} lines, {events:,} of them matter{zone}"
+    whose = f"log of a {source.side.name}" if source.side is not Side.unknown else "log"
+    are = "line, {0:,} of it matters" if source.lines == 1 else "lines, {0:,} of them matter"
+    entry.note = f"{whose}: {source.lines:,} {are.format(events)}{zone}"

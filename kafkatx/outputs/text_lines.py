@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kafkatx.evidence.coverage import Coverage
+from kafkatx.evidence.item import Kind
 from kafkatx.terms.printable import printable
 from kafkatx.words.evidence_refs import plural
 
@@ -50,9 +51,16 @@ def coverage_lines(coverage: Iterable[Coverage], *, verbose: bool = False) -> It
     """Say in one line what was read; with `verbose` in one more for each file. JSON has all."""
     entries = list(coverage)
     read = [entry for entry in entries if entry.is_evidence]
-    size, batches = sum(entry.bytes for entry in read), sum(entry.batches for entry in read)
+    paths = {entry.path for entry in read}
+    seen_twice = {(entry.path, entry.bytes) for entry in entries if entry.kind == Kind.SNAPSHOT}
+    size = sum(
+        one.bytes
+        for one in entries
+        if one.path in paths and not (one.kind == Kind.ANSWERS and (one.path, one.bytes) in seen_twice)
+    )
+    batches = sum(entry.batches for entry in read)
     captures = len({entry.capture for entry in read if entry.capture is not None})
-    left = {entry.path for entry in entries if entry.status in LEFT_OUT} - {entry.path for entry in read}
+    left = {entry.path for entry in entries if entry.status in LEFT_OUT} - paths
     told = [
         plural(size, "byte"),
         plural(batches, "batch", "batches") if batches else "",
@@ -61,7 +69,7 @@ def coverage_lines(coverage: Iterable[Coverage], *, verbose: bool = False) -> It
     of = plural(len({entry.path for entry in entries}), "file")
     rest = f"; {len(left):,} left out" if left else ""
     why = "" if verbose else " (--verbose lists them)"
-    yield shown(f"Read {len({one.path for one in read}):,} of {of}: {', '.join(filter(None, told))}{rest}{why}.", "dim")
+    yield shown(f"Read {len(paths):,} of {of}: {', '.join(filter(None, told))}{rest}{why}.", "dim")
     yield from file_lines(entries) if verbose else ()
 
 

@@ -48,11 +48,16 @@ _OPEN_END = re.compile(r"(?:Exception|Error|Throwable|Caused by|due to|Error Mes
 _OPEN_FRONT = re.compile(rf"\[?{DATED}:\d\d.{{0,250}}(?:\b(?:{OF_LOG4J})|[\]:-])$", re.DOTALL)
 _CLIENT = re.compile(rf"\[(?:{CLIENTS})\b")
 _WRITER = re.compile(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
+_NAMED_FRONT = re.compile(r"[A-Za-z][\w.-]{0,60}[\s|:]{1,6}\S")
 _IN_OBJECT = re.compile(r'\s+"(?:@timestamp|timestamp|time|level|message|logger_name|thread_name|stack_trace)"\s*:\s*"')
 _OPEN_ERROR = re.compile(r"KafkaError\{[^{}]{0,1000}$")
 _TIMED_HEAD = re.compile(rf"(?:{STAMP})(?: (?:[\w$]+\.){{1,20}}[\w$]+ [\w$<>]+)?")
 """A time, or the first of the two lines of java.util.logging."""
 _LEVEL_FIRST = re.compile(r"(?:SEVERE|WARNING|INFO|CONFIG|FINE(?:R|ST)?): ")
+_TYPED = re.compile(
+    r"\s{0,8}(?:>>> (?=(?:await|from|import|for|with|if|try|del|async|def)\b|[a-z_][\w.]{0,80}(?: ?= ?\S|\(|$))"
+    r"|In \[\d{1,5}\]: )"
+)
 _OPEN_BRACKET = re.compile(rf"\[(?:{CLIENTS})(?: [^\[\]]{{0,300}})?$")
 
 
@@ -94,15 +99,29 @@ def _without_indent(found: list[Line]) -> list[Line]:
 def _undone(source: Iterable[Line], is_log: bool) -> Iterator[Line]:
     """Lines without what pasting did to them; of a log only those that show escapes of Markdown or HTML."""
     for line in source:
-        if is_fence(line.text):
+        if is_fence(line.text) or _is_typed(line.text):
             yield replace(line, text="")
             continue
         is_own = is_log or begins_line(line.text)
-        found = logged(line.text) if not is_own or _ESCAPED.search(line.text) else (line.text,)
+        found = logged(line.text) if not is_own or _ESCAPED.search(line.text) else _without_name(line.text)
         if found == (line.text,):
             yield line
         else:
             yield from (replace(line, text=text) for text in found)
+
+
+def _without_name(text: str) -> tuple[str]:
+    """A line among those of a log without the name that somebody wrote before it, if it then begins as a log's does."""
+    if begins_line(text) or goes_on(text) or not _NAMED_FRONT.match(text):
+        return (text,)
+    found = logged(text)
+    return (found[0],) if len(found) == 1 and begins_line(found[0]) else (text,)
+
+
+def _is_typed(text: str) -> bool:
+    """Whether a line is what somebody typed at the prompt of Python: it ends what was printed above it."""
+    found = _TYPED.match(text)
+    return found is not None and not begins_line(text[found.end() :])
 
 
 def _objects(source: Iterable[Line]) -> Iterator[Line]:

@@ -46,7 +46,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """What may stand before an error; `console.error('Error sending', error)` puts no colon between."""
-_REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
+_REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|\[-?\d{1,4}\]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
 _CODE = re.compile(
     rf"^\s*(?:{BEGINNINGS}|#(?!\d|<)|--|from \w+ import|except |catch |case |elif |else |assert|require\.|expect\("
     rf"|self\.|await )|{ENDINGS}|{THROWS}"

@@ -43,6 +43,8 @@ _MORE = re.compile(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )")
 _BELOW_A_HEAD = ("at ", "Caused", "Suppr", "... ")
 _PYTHON_FRAME = re.compile(r'\s{1,12}File "([^"\n]{1,400})", line (\d{1,9}), in (\S{1,120})')
 _PYTHON_HEAD = re.compile(r"((?:[A-Za-z_]\w{0,99}\.){0,20}[A-Z]\w{0,99})(?:: (.*))?$", re.DOTALL)
+_PYTHON_CALL = re.compile(r"\.([a-z]\w{3,60})\(")
+"""A call in the line of source below a frame: of a library in C it is all that tells which method threw."""
 _TRACEBACK = "Traceback (most recent call last):"
 _LINKS = ("During handling of the above exception", "The above exception was the direct cause")
 _INLINE = re.compile(
@@ -118,6 +120,16 @@ def is_thrown_frame(line: str) -> bool:
 def begins_trace(line: str) -> bool:
     """Tell whether a line is the first one of a trace: an exception, or Python's `Traceback`."""
     return _HEAD.match(line) is not None or line.startswith(_TRACEBACK)
+
+
+def is_traceback(line: str) -> bool:
+    """Tell whether a line is the first one of Python's tracebacks."""
+    return line.lstrip().startswith(_TRACEBACK)
+
+
+def is_exception(line: str) -> bool:
+    """Tell whether a line below Python's frames is the exception, with which a traceback ends."""
+    return bool(line) and line[0] not in " \t" and _PYTHON_HEAD.match(line) is not None
 
 
 def strays(message: str, tail: Sequence[str]) -> int:
@@ -331,6 +343,8 @@ class _Tracebacks:
             self.calls, self.is_open = [], True
         elif frame := _PYTHON_FRAME.match(text) if self.is_open else None:
             self._frame(frame[3])
+        elif call := _PYTHON_CALL.search(text) if self.is_open and text.startswith("    ") else None:
+            self._frame(call[1])
         elif text.startswith(_LINKS) or not text:
             return
         elif not self.is_open:
