@@ -27,6 +27,7 @@ class MisuseKind(Enum):
     initialised_twice = "initTransactions had been called before"
     closed = "the producer had been closed"
     at_once = "another transactional call was still running"
+    unfinished = "another transactional call had not been finished"
     while_ending = "the transaction was being committed or aborted"
     not_polled = "delivery reports were not taken from the event queue"
     other = "the producer was in another state"
@@ -78,10 +79,8 @@ _TEXTS = (
             r"|kafka: message received by producer in process of shutting down|\bProducerClosed\b"
         ),
     ),
-    (
-        MisuseKind.at_once,
-        re.compile(r"API call is already in progress|Simultaneous \S+ API calls not allowed"),
-    ),
+    (MisuseKind.unfinished, re.compile("API call is already in progress")),
+    (MisuseKind.at_once, re.compile(r"Simultaneous \S+ API calls not allowed")),
     (MisuseKind.not_polled, re.compile("the event queue must be polled for delivery report events")),
     (MisuseKind.other, re.compile("transaction manager: invalid transition attempted")),
 )

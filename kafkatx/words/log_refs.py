@@ -16,6 +16,7 @@ from kafkatx.text.events import Statement
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, actor
 from kafkatx.words.facts import instant, producer, thrown
+from kafkatx.words.methods import method_of
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Instant, Producer, bare
 
@@ -34,17 +35,23 @@ def event_ref(model: CaptureModel, row: int) -> EvidenceRef:
 
 def testimony_refs(path: str, said: Iterable[Statement]) -> tuple[EvidenceRef, ...]:
     """The lines of a page in which people say something, as places, with their words."""
-    return tuple(EvidenceRef(None, None, None, None, cut(one.text), path, one.line) for one in said)
+    refs = (EvidenceRef(None, None, None, None, cut(one.text), path, one.line) for one in said)
+    return tuple(dict.fromkeys(refs))
 
 
 def event_text(logs: LogModel, row: int) -> str:
     """What an event is in our words, with at most MOST_QUOTED characters of its line's own."""
     words = event_words()[logs.kind(row)]
-    if logs.kind(row) is EventKind.failure:
+    if logs.kind(row) is EventKind.failure or _is_refused_request(logs, row):
         return _failure(logs, row) or words.phrase
     said = [_shown(logs, row, column) for column in words.columns]
     parts, phrase = cut(", ".join(part for part in said if part)), _phrase(logs, row) or words.phrase
     return f"{phrase}: {parts}" if parts else phrase
+
+
+def _is_refused_request(logs: LogModel, row: int) -> bool:
+    """Whether a line about a request that waits names the error that it waits for: then that is what it says."""
+    return logs.kind(row) is EventKind.request_enqueued and bool(logs.string(row, "error"))
 
 
 def _phrase(logs: LogModel, row: int) -> str:
@@ -60,7 +67,7 @@ def cut(text: str, most: int = MOST_QUOTED) -> str:
 
 def _failure(logs: LogModel, row: int) -> str:
     """An exception as logs print it, and the call that threw it: `TimeoutException: Expiring ... (send)`."""
-    call = logs.string(row, "api")
+    call = method_of(logs.string(row, "api") or "", logs.client(int(logs.owners[row])))
     return " ".join(part for part in (cut(_cause(logs, row)), f"({call})" if call else "") if part)
 
 
