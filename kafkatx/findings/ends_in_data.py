@@ -192,7 +192,7 @@ PERHAPS_OWN = left_open(
     "aborted_by_client",
     "under transactions v2 a client's own abort raises the epoch as well",
     needs="may_be_own perhaps",
-    decided_by="the log of the client of {whom}: it logs its own abort (since 2.6)",
+    decided_by="the log of the client of {whom} (it logs its own abort since 2.6)",
 )
 EPOCH_LEFT_OUT = left_open(
     "aborted_by_client",

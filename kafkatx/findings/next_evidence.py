@@ -15,6 +15,7 @@ from kafkatx.findings.brokers_release import brokers_release
 from kafkatx.findings.conditions import TRANSACTIONAL_ID
 from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
 from kafkatx.findings.finding import Finding
+from kafkatx.findings.named_errors import SPOKEN_OF
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import iso
@@ -66,6 +67,8 @@ def next_evidence(model: CaptureModel, findings: Sequence[Diagnosed]) -> list[Ne
         finding = diagnosed.finding
         if finding.severity is Severity.info and not finding.is_unexplained:
             continue
+        if finding.facts.get("named") == SPOKEN_OF:
+            continue  # nothing happened that evidence could show
         for ask in _of_one(model, finding):
             found.setdefault(ask, []).append(diagnosed.id)
     return [NextEvidence(ask, tuple(ids)) for ask, ids in found.items()]
@@ -138,15 +141,16 @@ def _is_at_hand(model: CaptureModel, kind: Ask, facts: AskFacts) -> bool:
 def _facts(model: CaptureModel, finding: Finding) -> AskFacts:
     name, count = finding.transactional_id, model.state_partition_count
     number = count or STATE_PARTITIONS
+    home = model.state_partition_of(name)
     topic, partition = _place(finding)
     return AskFacts(
         transactional_id=name,
         producer_id=finding.producer_id,
         topic=topic,
         partition=partition,
-        state_partition=partition_for(name, number) if name is not None else None,
+        state_partition=home if home is not None or name is None else partition_for(name, number),
         partitions=number,
-        is_counted=count is not None,
+        is_counted=home is not None or count is not None,
         when=iso(finding.since) if finding.has_zone else None,
     )
 

@@ -13,6 +13,7 @@ from kafkatx.histories.transaction_ends import TransactionEnds
 from kafkatx.histories.transaction_partitions import TransactionPartitions
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import HIDING_ENTRY, SEQUENCE_BREAK
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import partition_for
 
 DEFAULT_STATE_PARTITIONS = 50
@@ -238,6 +239,18 @@ class CaptureModel:
             if count > present[-1] and all(partition_for(name, count) == home for name, home in homes):
                 return count
         return None
+
+    def state_partition_of(self, transactional_id: str | None) -> int | None:
+        """The partition of `__transaction_state` in which rows, or the coordinator's own lines, show an id.
+
+        Rows that were pasted without their partition stand as those of partition 0, which therefore tells nothing.
+        """
+        if transactional_id is None:
+            return None
+        rows = self.latest["state_partition"][self.latest["id_code"] == self.id_code(transactional_id)]
+        granted = self.logs.about(transactional_id, EventKind.initialized)
+        shown = [*rows[rows > 0].tolist(), *self.logs.events["partition"][granted].tolist()]
+        return next((int(number) for number in shown if number >= 0), None)
 
     @property
     def has_all_state_partitions(self) -> bool:

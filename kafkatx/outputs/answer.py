@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
-from kafkatx.findings.finding import Finding, Subject
+from kafkatx.findings.finding import EVERYWHERE, Finding, Subject
 from kafkatx.findings.named_errors import SPOKEN_OF
 from kafkatx.outputs.diagnosis_order import Story, one_change, stories
 from kafkatx.terms.times import span
@@ -17,6 +17,8 @@ from kafkatx.terms.verdicts import Severity
 from kafkatx.words.evidence_refs import plural
 from kafkatx.words.values import NameList
 
+ABORTS = "aborted_by_client"
+"""The rule that says so where it can't tell who aborted."""
 BLOCKED = "read_committed_blocked"
 MOST_OFFERED = 5
 """Names of each kind that a sentence offers where a filter names what does not occur."""
@@ -175,9 +177,17 @@ def _clear(diagnosis: Diagnosis) -> str:
     about = f" in {examined}" if examined else ""
     if waiting := _waiting(diagnosis):
         return f"No error and no warning{about}; info: {waiting}"
+    if not diagnosis.findings and (aborted := _of_nobody(diagnosis)):
+        return f"No error and no warning{about}; who aborted is not shown: {aborted}."
     if not diagnosis.findings:
         return f"Clear: no error and no warning{about}."
     return f"No error and no warning{about}; info: {_first(diagnosis)}"
+
+
+def _of_nobody(diagnosis: Diagnosis) -> str:
+    """`1 aborted transaction in orders-0 of producer id 7`: work that was thrown away, nothing tells by whom; or ""."""
+    gaps = (gap for _, gap in diagnosis.not_checkable if gap.rule == ABORTS and gap.scope != EVERYWHERE)
+    return next((gap.scope for gap in gaps), "")
 
 
 def _first(diagnosis: Diagnosis) -> str:
@@ -279,8 +289,11 @@ def _nothing(diagnosis: Diagnosis) -> str:
     selected, foreign = diagnosis.selected, _foreign(diagnosis)
     if foreign is not None:
         return f"Nothing to judge: {foreign.title}; nothing shows that a transaction met it."
+    if diagnosis.examined.is_empty and diagnosis.examined.clients:
+        who = plural(diagnosis.examined.clients, "producer")
+        return f"Nothing to judge: lines of {who} without an id, and no call in them that failed for good."
     if diagnosis.examined.is_empty or selected is None:
-        return "Nothing to judge: no transaction, producer or consumer group in what could be read."
+        return "Nothing to judge: no line of a program or a tool tells of a transaction, producer or consumer group."
     if not selected.occurs:
         return f"Nothing to judge: what the filters name does not occur. {_offered(selected, diagnosis.examined)}"
     return "No answer: the filters leave out findings by rule or severity, and no error or warning is left."

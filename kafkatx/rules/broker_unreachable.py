@@ -182,7 +182,7 @@ UNTIL = ("{since} ", pick("is_over", {True: "to"}, "until at least"), " {until}"
 SAW = {
     Weight.hard: "could not reach",
     Weight.soft: "got no answer from",
-    Weight.indirect: "waited for",
+    Weight.indirect: "lacked",
     Weight.lost: "lost its connection to",
 }
 GROUNDS = {
@@ -275,6 +275,12 @@ WORDS = Words(
             "{only_watcher} is the only observer",
             decided_by="the log of another client or broker from {since} to {until}",
             needs="perhaps",
+        ),
+        left_open(
+            "min.insync.replicas above the replicas that there are",
+            "a leader refuses writes for it as well, while every broker is there",
+            decided_by="kafka-topics.sh --describe of {partitions:3}",
+            needs="waited_for_followers is_possible",
         ),
         left_open(
             "the clients' own network",

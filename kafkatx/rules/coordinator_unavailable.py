@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from kafkatx.findings.conditions import same_time
+from kafkatx.findings.conditions import same_failure, same_time
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -339,6 +339,6 @@ RULE = Rule(
     find=find,
     words=(WORDS, ERROR_WORDS, LEADERLESS_WORDS, TOO_FEW_WORDS),
     depth=2,
-    caused_by=(("broker_unreachable", same_time),),
+    caused_by=(("misconfiguration", same_failure), ("broker_unreachable", same_time)),
     decided_by=(Side.client, Side.broker),
 )

@@ -218,7 +218,7 @@ WORDS = Words(
         left_open(
             "a restart after a crash",
             "the coordinator writes the same records",
-            decided_by="the log of the old instance: it was refused after {at} if it lived",
+            decided_by="the log of the old instance (a refusal after {at} means that it lived)",
             unless="was_alive",
         ),
     ),

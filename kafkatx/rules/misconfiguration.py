@@ -69,12 +69,13 @@ class ProgramKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProgramFacts:
-    """Who has the settings, and the files and logs that say so."""
+    """Who has the settings, and the files and logs that say so; `is_asked`: the check reads some."""
 
     name: str
     kind: ProgramKind
     framework: Framework | None
     sources: JoinedValues[str]
+    is_asked: bool
 
 
 @facts
@@ -175,7 +176,7 @@ def _owner(wrong: Wrong) -> ProgramFacts:
         else ProgramKind.brokers
     )
     sources = sorted({place.source for place in wrong.places if place.source})
-    return ProgramFacts(program.name, kind, program.advised.framework, JoinedValues(sources))
+    return ProgramFacts(program.name, kind, program.advised.framework, JoinedValues(sources), bool(wrong.check.reads))
 
 
 def _chosen(names: list[str]) -> list[str]:
@@ -207,9 +208,19 @@ WORDS = Words(
         actor(
             "{each.name}",
             (
-                pick("each.kind", {ProgramKind.brokers: ""}, "{each.kind.value}[, {each.framework}], "),
                 pick(
-                    "each.sources", {(): "these settings are not in the evidence"}, "settings in {each.sources: and }"
+                    "each.is_asked",
+                    {
+                        True: (
+                            pick("each.kind", {ProgramKind.brokers: ""}, "{each.kind.value}[, {each.framework}], "),
+                            pick(
+                                "each.sources",
+                                {(): "these settings are not in the evidence"},
+                                "settings in {each.sources: and }",
+                            ),
+                        )
+                    },
+                    "{each.kind.value}[, {each.framework}]",
                 ),
             ),
             each="owners",

@@ -72,6 +72,14 @@ _OF_ONE_CASE = re.compile(
 )
 """What says of a text that it is about somebody's own case: a time, a first person, an error, a question."""
 _FRAME = re.compile(r"\s*(?:at [\w.$/<>@-]{3,250}[(:]|\.\.\. \d+ more|File \")")
+_FEARED = re.compile(
+    r"\bto (?:avoid|prevent|stay clear of|not (?:get|see|run into|end (?:up )?with))\b|\b(?:avoid|prevent)(?:s|ing)\b"
+    r"|\bothers? (?:\w+ )?(?:report|see|saw|get|got|meet|met|mention|describe)\w*"
+    r"|\b(?:afraid of|worried about|fear of)\b"
+    r"|\bso (?:that )?we (?:do not|don't|never|won't) (?:get|see|meet|run into)\b",
+    re.IGNORECASE,
+)
+"""What nobody has met yet."""
 _PRINTED = re.compile(
     r"%[0-7]\|\d|KafkaError\{[A-Z,]*code=|\d\d:\d\d:\d\d|\[(?:Producer|Consumer) clientId="
     r"|^[\s/#*>-]*(?:[a-z_]\w*\.)+[A-Z]\w+: [A-Z]"
@@ -131,8 +139,18 @@ def _is_of_design(texts: Iterable[str]) -> bool:
 
 def _named(line: Line, name: str, *, is_talk: bool) -> Statement:
     """What a line says that names an error."""
-    is_met = not is_talk or _PRINTED.search(line.text) is not None
-    return Statement(MET if is_met else NAMED, line.number, quoted_at(line.text, line.text.find(name)), error=name)
+    at = line.text.find(name)
+    is_met = (not is_talk and not _is_feared(line.text, at)) or _PRINTED.search(line.text) is not None
+    return Statement(MET if is_met else NAMED, line.number, quoted_at(line.text, at), error=name)
+
+
+def _is_feared(text: str, at: int) -> bool:
+    """Whether the sentence around a place (-1: the line) is about what somebody wants to keep away, or heard of."""
+    if at < 0:
+        return _FEARED.search(text) is not None
+    begin = max(text.rfind(end, 0, at) for end in (". ", "! ", "? ", "; ")) + 1
+    end = min((found for end in (". ", "! ", "? ", "; ") if (found := text.find(end, at)) >= 0), default=len(text))
+    return _FEARED.search(text[begin:end]) is not None
 
 
 def errors_in(text: str) -> Iterator[str]:

@@ -235,6 +235,15 @@ def partition_of_file_in(text: str) -> tuple[str, int] | None:
     return (found[1], int(found[2])) if found is not None else None
 
 
+_PRODUCER = re.compile(r"PID\{Id:([0-9]{1,19}),Epoch:(-?[0-9]{1,6})\}")
+
+
+def producer_in(text: str) -> tuple[int, int] | None:
+    """Return the producer id and epoch that librdkafka names (rd_kafka_pid2str)."""
+    found = _PRODUCER.search(text)
+    return (int(found[1]), int(found[2])) if found is not None else None
+
+
 _BASE_SEQUENCE = re.compile(r"\(PID\{[^}]{1,60}\}, base seq ([0-9]{1,10}),")
 
 

@@ -54,6 +54,16 @@ class AskFacts:
         return None if self.transactional_id is None else shlex.quote(self.transactional_id)
 
     @property
+    def in_lines(self) -> str | None:
+        """The id as lines of Java's client have it: without what stands before it a short one is a word of any text."""
+        return None if self.transactional_id is None else shlex.quote(f"transactionalId={self.transactional_id}")
+
+    @property
+    def in_settings(self) -> str | None:
+        """The id as the configuration has it that clients print."""
+        return None if self.transactional_id is None else shlex.quote(f"transactional.id = {self.transactional_id}")
+
+    @property
     def granted(self) -> str | None:
         """What the coordinator logs when it gives the id an epoch."""
         name = self.transactional_id
@@ -126,13 +136,12 @@ WORDS = {
         "logs of all processes that use {transactional_id}[, around {when}]",
         "if one started at that time, it took the id over",
         "where those processes run",
-        "grep -rlF -e {id} .",
+        "grep -rlF -e {in_lines} -e {in_settings} .",
     ),
     Ask.client_log: AskWords(
-        pick(
-            "when",
-            {None: "the log of this client from its start"},
-            "the log of this client, from some minutes before {when} or from its start",
+        (
+            pick("transactional_id", {None: "the log of this client"}, "the log of the client of {transactional_id}"),
+            pick("when", {None: " from its start"}, ", from some minutes before {when} or from its start"),
         ),
         "the first error leads to the cause; its start shows the transactional.id, the producer id and the settings",
         "where the application runs",
@@ -153,7 +162,8 @@ WORDS = {
     ),
     Ask.describe_producers: AskWords(
         "the producers of {place}",
-        "they show which producer has a transaction open there, and from which offset on",
+        "they show which producer has a transaction open there, and from which offset on (set -x prints the command, "
+        "which names the partition)",
         "the leader of {place}",
         '(set -x; kafka-transactions.sh --bootstrap-server "$BOOTSTRAP" describe-producers --topic {quoted_topic} '
         "--partition {partition}) 2>&1",
@@ -197,7 +207,7 @@ OF_EPOCHS = (Ask.state_rows, Ask.coordinator_log, Ask.other_instances, Ask.clien
 OF_STATE = (Ask.describe, Ask.state_rows, Ask.coordinator_log, Ask.client_log)
 OF_DATA = (Ask.leader_log, Ask.partition_dump, Ask.broker_logs)
 OF_READERS = (Ask.describe_producers, Ask.find_hanging, Ask.state_rows, Ask.partition_dump)
-OF_BROKERS = (Ask.broker_logs, Ask.coordinator_log, Ask.client_log)
+OF_BROKERS = (Ask.broker_logs, Ask.client_log)
 DECIDES = {
     "fenced_by_new_instance": OF_EPOCHS,
     "transaction_timed_out": OF_EPOCHS,

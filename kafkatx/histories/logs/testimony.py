@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import DAY_MS, LogModel
 from kafkatx.text.events import Statement
+from kafkatx.text.statements import TIMEOUT
 
 ENOUGH = 2
 """Weight of statements that makes a cause the likelier one."""
@@ -62,8 +63,14 @@ def testimony(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None
 
 def told_timeout(logs: LogModel, path: str) -> int | None:
     """The transaction.timeout.ms that people say, in milliseconds."""
-    said = [one.lasted_ms for one in statements_of(logs, path) if one.name == "timeout_told" and one.lasted_ms > 0]
+    said = [one.lasted_ms for one in statements_of(logs, path) if one.name == TIMEOUT and one.lasted_ms > 0]
     return said[-1] if said else None
+
+
+def only_told_timeout(logs: LogModel, path: str) -> tuple[int, Statement] | None:
+    """The same with the statement, where all that a page says of it is one number."""
+    said = [one for one in statements_of(logs, path) if one.name == TIMEOUT and one.lasted_ms > 0]
+    return (said[0].lasted_ms, said[0]) if len({one.lasted_ms for one in said}) == 1 else None
 
 
 def told_id(logs: LogModel, path: str) -> str | None:

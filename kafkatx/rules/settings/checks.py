@@ -80,6 +80,11 @@ class Fix:
     now: Effective
     proposed: int | str | None = None
 
+    @property
+    def is_proposed(self) -> bool:
+        """Whether there is a value to propose."""
+        return self.proposed is not None
+
 
 @dataclass(frozen=True, slots=True)
 class TimeOf:

@@ -230,7 +230,7 @@ REFUSED_WORDS = Words(
         left_open(
             "the call of another client",
             "clients for administration and readers are refused in the same words, and nothing names who asked",
-            decided_by="the lines around it: the client, its thread, or the frames below the error",
+            decided_by="the lines around it (the client, its thread, or the frames below the error)",
             needs="is_anyones",
         ),
     ),

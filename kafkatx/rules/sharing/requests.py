@@ -117,7 +117,7 @@ REQUEST_WORDS = Words(
         left_open(
             "one application that fails over and back",
             "its hosts may take turns",
-            decided_by="the logs of both clients: whether one is refused while it works",
+            decided_by="a refusal of one client while it works, in the logs of both,",
         ),
     ),
     remedies=(id_of_its_own(),),

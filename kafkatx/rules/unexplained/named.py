@@ -45,6 +45,11 @@ class NamedFacts:
     lines: Refs
 
     @property
+    def is_met(self) -> bool:
+        """Whether somebody says that it happened."""
+        return self.named in (NAMED_AS_MET, NAMED_AS_SYMPTOM)
+
+    @property
     def waits_for_init(self) -> bool:
         """Whether it is initTransactions that does not come back."""
         return self.error == INIT_HANGS
@@ -91,7 +96,10 @@ FEW_BROKERS = remedy(
     needs="waits_for_init",
 )
 BRING = remedy(
-    "Add to this text what the program printed: its first error with the time, and the lines before it",
+    (
+        pick("is_met", {False: "Nothing to do unless it was met: then add"}, "Add"),
+        " to this text what the program printed: its first error with the time, and the lines before it",
+    ),
     "application",
 )
 
@@ -103,8 +111,8 @@ NAMED_WORDS = Words(
     title=(
         pick(
             "named",
-            {NAMED_AS_MET: "{error} told of in words", NAMED_AS_SYMPTOM: "{means}, in somebody's words"},
-            "{error} spoken of",
+            {NAMED_AS_MET: "{error} mentioned", NAMED_AS_SYMPTOM: "{means}, in somebody's words"},
+            "{error} only mentioned",
         ),
     ),
     summary=(

@@ -319,7 +319,7 @@ DELETED_WORDS = Words(
         left_open(
             "that readers got them before they were deleted",
             "between the commit and the deletion they could",
-            decided_by="the broker's log: when it incremented the log start offset of {partition}",
+            decided_by="the time at which the broker's log increments the log start offset of {partition}",
             unless="is_early",
         ),
         left_open(
