@@ -29,6 +29,7 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.logs.calls import CONSUMERS, TRANSACTIONAL
+from kafkatx.text.logs.matching import tells_of_call
 
 GIVEN_UP = frozenset({"commitTransaction", "abortTransaction"})
 TRANSACTIONAL_CALLS = frozenset(
@@ -69,6 +70,8 @@ OF_SCHEMAS = (
     "org.apache.kafka.connect.errors.Schema",
 )  # fmt: skip
 """What begins the names of exceptions about a schema: thrown before anything is sent."""
+WITHOUT_MEANING = frozenset({"Exception", "RuntimeException", "IllegalStateException", "IOException", "Throwable"})
+"""Classes of Java's that say nothing without words."""
 RETURNED = (EventKind.failure, EventKind.await_timeout)
 """Kinds of lines that show a call which came back with an error."""
 BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
@@ -285,6 +288,8 @@ def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
     is_clients = told.known is not None or told.meaning is not None or told.category == FATAL
     if is_clients or any(logs.said[row] for row in told.rows):
         return False
+    if any(wraps_the_unsaid(logs, row) for row in told.rows):
+        return False
     errors = [logs.string(row, "error") or "" for row in told.rows]
     if told.call in TRANSACTIONAL_CALLS and any(one in error for one in DEADLY for error in errors):
         return False
@@ -294,6 +299,14 @@ def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
         or ("." in error and "kafka" not in error.lower())
         for error in errors
     )
+
+
+def wraps_the_unsaid(logs: LogModel, row: int) -> bool:
+    """Whether a line has no more than what a framework says of a call that failed: its cause is not at hand."""
+    trace = logs.trace(row)
+    if trace is None or not tells_of_call(trace.chain[0].message):
+        return False
+    return len(trace.chain) == 1 or (trace.root.name in WITHOUT_MEANING and not trace.root.message)
 
 
 def _went_on(logs: LogModel, told: ToldFailure) -> bool:

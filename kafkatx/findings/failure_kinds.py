@@ -91,6 +91,10 @@ OF_FATAL = {
 """What makes a producer of librdkafka fatal, the commonest first: a transactional one, and one that is idempotent."""
 OF_SEARCHES = ("coordinator_unavailable", "broker_unreachable")
 """What makes a client look for its coordinator without end."""
+OF_WAITS = ("coordinator_unavailable", "stuck_prepare", "broker_unreachable")
+"""What makes a coordinator refuse one request again and again."""
+OF_SENT = frozenset({"unresolved_sequence", "sequence_gap", "commit_outcome_unknown"})
+"""Mechanisms of batches and of ends: no cause of a request that comes before them."""
 OF_EPOCHS = (EventKind.init_fenced, EventKind.stale_epoch)
 BY_ERROR = (
     EventKind.init_refused, EventKind.end_refused, EventKind.add_refused, EventKind.append_refused,

@@ -111,8 +111,8 @@ def failed_before(model: CaptureModel, told: ToldFailure) -> bool:
 
 @once
 def left(model: CaptureModel) -> list[ToldFailure]:
-    """Every failure that is not excused, in the order of their lines."""
-    return [told for told in told_failures(model) if not is_excused(model.logs, told)]
+    """Every failure that is not excused, in the order of their lines; no request that is only made again."""
+    return [told for told in told_failures(model) if not (told.is_retry or is_excused(model.logs, told))]
 
 
 def failure_facts(model: CaptureModel, found: Alike) -> dict[str, Any]:

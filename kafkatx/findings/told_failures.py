@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kafkatx.findings.endless_retries import endless_retries, waiting_call
+from kafkatx.findings.endless_retries import FEWEST, endless_retries, left_unanswered, waiting_call
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
     OF_BROKERS,
@@ -20,7 +20,9 @@ from kafkatx.findings.failure_kinds import (
     OF_FATAL,
     OF_REFUSALS,
     OF_SEARCHES,
+    OF_SENT,
     OF_UNEXPECTED,
+    OF_WAITS,
     UNEXPECTED,
     WRITES,
     BrokerFailure,
@@ -52,6 +54,8 @@ OUTCOME, ENDS = "commit_outcome_unknown", ("commitTransaction", "abortTransactio
 ENDED_BADLY = "error in EndTxnResponse"
 """How Java's client says that it does not know the answer to its end of a transaction: a commit or an abort."""
 RETRIED, FATAL = "retriable", "fatal"
+BUSY = "CONCURRENT_TRANSACTIONS"
+"""What is answered while the transaction before is being completed."""
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
 REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
 """What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
@@ -63,7 +67,8 @@ class ToldFailure:
 
     `error` is the class, constant or words that name it, `known` the protocol's error behind it; `category` what it
     means to the client (fatal, abortable, retriable, refresh, config, unknown); `candidates` the mechanisms that show
-    themselves by it, the commonest first; `rows` its lines; `is_spoken`: no word of it is known.
+    themselves by it, the commonest first; `rows` its lines; `is_spoken`: no word of it is known; `is_retry`: a request
+    was made again to the end of a cut text, so that no call is seen to have failed.
     """
 
     client: ClientInstance | None
@@ -82,6 +87,7 @@ class ToldFailure:
     is_grave: bool = False
     is_harmless: bool = False
     is_spoken: bool = False
+    is_retry: bool = False
     count: int = 1
 
     @property
@@ -102,7 +108,8 @@ def told_failures(model: CaptureModel) -> tuple[ToldFailure, ...]:
     logs = model.logs
     of_clients = _without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)])
     of_brokers = [told for told in _of_brokers(logs) if not any(_is_echo(told, other) for other in of_clients)]
-    return tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0])) or tuple(_spoken(logs))
+    found = tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0]))
+    return found or tuple(_unanswered(logs)) or tuple(_spoken(logs))
 
 
 def _spoken(logs: LogModel) -> Iterator[ToldFailure]:
@@ -146,25 +153,40 @@ def _of_clients(logs: LogModel) -> Iterator[ToldFailure]:
 def _of_retries(logs: LogModel) -> Iterator[ToldFailure]:
     """Requests that were repeated for longer than a call waits."""
     for rows in endless_retries(logs):
-        first, client = rows[0], logs.client(int(logs.owners[rows[0]]))
-        error, call = logs.string(first, "error") or "", waiting_call(logs.string(first, "api"))
-        known, message = protocol_error(error), logs.string(first, "detail") or ""
-        named = _candidates((), known)
-        yield ToldFailure(
-            client=client,
-            transactional_id=client.transactional_id if client is not None else logs.string(first, "transactional_id"),
-            producer_id=None,
-            error=bare(error),
-            known=known,
-            meaning=None,
-            call=call,
-            category="unknown",
-            message=message,
-            candidates=tuple(dict.fromkeys((*OF_SEARCHES, *named))),
-            rows=tuple(rows),
-            at=logs.at(first),
-            count=len(rows),
-        )
+        yield _retried(logs, rows, OF_SEARCHES)
+
+
+def _unanswered(logs: LogModel) -> Iterator[ToldFailure]:
+    """Where nothing else is told, requests of a cut text that were repeated to its end.
+
+    Once is what every client meets while a coordinator moves, and so is a transaction that is still being completed.
+    """
+    for rows in left_unanswered(logs):
+        is_busy = BUSY in (logs.string(rows[0], "error") or "")
+        told = _retried(logs, rows, () if is_busy else OF_WAITS)
+        yield replace(told, is_harmless=is_busy or len(rows) < FEWEST, is_retry=True)
+
+
+def _retried(logs: LogModel, rows: list[int], searched: tuple[str, ...]) -> ToldFailure:
+    first, client = rows[0], logs.client(int(logs.owners[rows[0]]))
+    error, call = logs.string(first, "error") or "", waiting_call(logs.string(first, "api"))
+    known, message = protocol_error(error), logs.string(first, "detail") or ""
+    named = [rule for rule in _candidates((), known) if call == "send" or rule not in OF_SENT]
+    return ToldFailure(
+        client=client,
+        transactional_id=client.transactional_id if client is not None else logs.string(first, "transactional_id"),
+        producer_id=None,
+        error=bare(error),
+        known=known,
+        meaning=None,
+        call=call,
+        category="unknown",
+        message=message,
+        candidates=tuple(dict.fromkeys((*searched, *named))),
+        rows=tuple(rows),
+        at=logs.at(first),
+        count=len(rows),
+    )
 
 
 def _without_excerpts(logs: LogModel, found: list[ToldFailure]) -> list[ToldFailure]:

@@ -119,9 +119,12 @@ def _state(diagnosis: Diagnosis) -> AnswerState:
 
 
 def _speaks_of_failure(diagnosis: Diagnosis) -> bool:
-    """Whether lines say that something failed, in unknown words or in people's: no clean bill, and no diagnosis."""
-    told = (found.finding.facts for found in diagnosis.findings if found.finding.is_unexplained)
-    return any("said" in facts and facts.get("named") != SPOKEN_OF for facts in told)
+    """Whether lines say that something failed, in unknown words or in people's: no clean bill, and no diagnosis.
+
+    So does a request that was refused and made again to the end of a text.
+    """
+    told = [found.finding.facts for found in diagnosis.findings if found.finding.is_unexplained]
+    return any(facts.get("is_retry") or ("said" in facts and facts.get("named") != SPOKEN_OF) for facts in told)
 
 
 def _foreign(diagnosis: Diagnosis) -> Finding | None:
@@ -164,6 +167,9 @@ def _open(diagnosis: Diagnosis) -> str:
     named = [found.finding for found in diagnosis.findings if "named" in found.finding.facts]
     if named:
         return f"No diagnosis yet: {named[0].title}; no line of a program shows it."
+    again = [found.finding for found in diagnosis.findings if found.finding.facts.get("is_retry")]
+    if again:
+        return f"No diagnosis yet: {again[0].title}; whether it got through does not stand here."
     return "No diagnosis yet: the text speaks of a failure that kafkatx does not know."
 
 
@@ -280,7 +286,7 @@ def _nothing(diagnosis: Diagnosis) -> str:
     if foreign is not None:
         return f"Nothing to judge: {foreign.title}; nothing shows that a transaction met it."
     if diagnosis.examined.is_empty or selected is None:
-        return "Nothing to judge: no transaction, producer or consumer group in what could be read."
+        return "Nothing to judge: what could be read tells of no transaction, and of nothing that failed."
     if not selected.occurs:
         return f"Nothing to judge: what the filters name does not occur. {_offered(selected, diagnosis.examined)}"
     return "No answer: the filters leave out findings by rule or severity, and no error or warning is left."

@@ -48,7 +48,7 @@ from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
-from kafkatx.rules.aborted_without_id import NAMELESS_WORDS, aborted_without_id
+from kafkatx.rules.aborted_without_id import DROPPED_WORDS, NAMELESS_WORDS, aborted_without_id
 from kafkatx.rules.aborts.in_logs import LOG_WORDS, is_shown_close, told_in_logs, was_asked_for
 from kafkatx.rules.aborts.nobodys import NOBODYS, Nobodys, nobodys_data
 from kafkatx.rules.aborts.reasons import NOTHING, why_aborted
@@ -346,7 +346,7 @@ OPERATOR_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, DATA_WORDS, OPERATOR_WORDS, LOG_WORDS, NAMELESS_WORDS, UNSENT_WORDS),
+    words=(WORDS, DATA_WORDS, OPERATOR_WORDS, LOG_WORDS, NAMELESS_WORDS, DROPPED_WORDS, UNSENT_WORDS),
     depth=5,
     caused_by=(
         ("fenced_by_group_generation", same_id_and_time),

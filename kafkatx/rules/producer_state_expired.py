@@ -44,6 +44,8 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs, TopicPartition, facts
 
 REFUSED = (EventKind.sequence_refused, EventKind.append_refused)
+ACCEPTED = "accepted"
+"""What a line has for a call that says that a batch was taken without a state of its producer."""
 WITHOUT_STATE = "with no existing state"
 REPAIRS = (EventKind.init_bump, EventKind.idempotent_bump, EventKind.sequence_reset)
 ENDS = (EventKind.failure, EventKind.to_fatal, EventKind.to_abortable, EventKind.batches_failed)
@@ -55,9 +57,15 @@ UNKNOWN = ("UNKNOWN_PRODUCER_ID", "unknown producer id", "Found no record of pro
 
 @facts
 class Facts(FailureFacts):
-    """Refusals of a producer that the leader did not know; `is_of_old_broker`: one before KIP-854."""
+    """Refusals of a producer that the leader did not know; `is_of_old_broker`: one before KIP-854.
+
+    `is_of_redpanda`: that product wrote the refusal; `dropped` are lines that say that the state of an idle producer
+    was dropped before.
+    """
 
     is_of_old_broker: bool
+    is_of_redpanda: bool
+    dropped: Refs
 
 
 @facts
@@ -70,15 +78,60 @@ class Healed:
     lines: Refs
 
 
+@facts
+class Taken:
+    """Batches that a leader took though it had dropped the state of their producer."""
+
+    producer_id: int | None
+    count: Count
+    lines: Refs
+
+
 def find(model: CaptureModel) -> Found:
-    """One case for each client, and each producer that brokers tell of; then those that healed by themselves."""
+    """One case for each client, and each producer that brokers tell of; then those that healed by themselves.
+
+    Then each producer of whom a leader took batches all the same.
+    """
     logs, release = model.logs, model.logs.settings.release
     for found in alike(model, lambda told: _is_forgotten(logs, told)):
-        told = Facts(**failure_facts(model, found), is_of_old_broker=bool(release) and release < OWN_SETTING)
+        shared = failure_facts(model, found)
+        told = Facts(
+            **shared,
+            is_of_old_broker=bool(release) and release < OWN_SETTING,
+            is_of_redpanda=_is_of_redpanda(logs, found.rows),
+            dropped=event_refs(model, _dropped(logs, found.rows[0], shared["producer_id"]), 2),
+        )
         severity = Severity.warning if told.is_brokers else Severity.error
         severity = Severity.info if all(_is_repaired(logs, one) for one in found.all) else severity
         yield failure_case(model, found, told, Verdict.likely, severity)
     yield from _healed(model)
+    yield from _taken(model)
+
+
+def _taken(model: CaptureModel) -> Iterator[Case]:
+    logs = model.logs
+    groups: dict[int | None, list[int]] = {}
+    for row in logs.of_kind(EventKind.producer_dropped).tolist():
+        if logs.string(row, "api") == ACCEPTED:
+            groups.setdefault(logs.number(row, "producer_id"), []).append(row)
+    for producer_id, rows in groups.items():
+        since, until = times_of(logs, rows)
+        told = Taken(producer_id, Count(len(rows)), event_refs(model, rows, 4))
+        yield Case(
+            facts=told, verdict=Verdict.likely, severity=Severity.info, producer_id=producer_id, since=since,
+            until=until, count=len(rows),
+        )  # fmt: skip
+
+
+def _dropped(logs: LogModel, before: int, producer_id: int | None) -> list[int]:
+    """Lines before a refusal that say that the state of its producer was dropped."""
+    rows = logs.of_kind(EventKind.producer_dropped).tolist()
+    return [row for row in rows if row < before and logs.number(row, "producer_id") == producer_id is not None]
+
+
+def _is_of_redpanda(logs: LogModel, rows: list[int]) -> bool:
+    """Whether brokers wrote it that are none of Kafka's: only Redpanda's lines name files of C++."""
+    return any((logs.string(row, "logger") or "").endswith(".cc") for row in rows)
 
 
 def _healed(model: CaptureModel) -> Iterator[Case]:
@@ -125,11 +178,16 @@ def has_no_state(logs: LogModel) -> bool:
 
 
 RAISE = pick(
-    "is_of_old_broker",
-    {True: "Raise transactional.id.expiration.ms"},
-    "Raise producer.id.expiration.ms (brokers before 3.4: transactional.id.expiration.ms)",
+    "is_of_redpanda",
+    {True: "Raise transactional_id_expiration_ms of the cluster"},
+    pick(
+        "is_of_old_broker",
+        {True: "Raise transactional.id.expiration.ms"},
+        "Raise producer.id.expiration.ms (brokers before 3.4: transactional.id.expiration.ms)",
+    ),
 )
 FORGET = "Brokers before 2.4 forget a producer also when retention deletes its last batch"
+KEEP = f". {FORGET}: upgrade them, or keep records longer"
 WORDS = Words(
     Facts,
     who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
@@ -147,6 +205,7 @@ WORDS = Words(
             "the error says that the leader has no state of the producer",
             cites="lines",
         ),
+        step("The state of the idle producer had been dropped", "a line says so", cites="dropped", needs="dropped"),
     ),
     considered=(
         ruled_out("transactional_id_expired", "the leader of a partition refused, not the coordinator of the id"),
@@ -170,14 +229,13 @@ WORDS = Words(
             unless="is_brokers",
         ),
         remedy(
-            text=(
-                RAISE,
-                " above the longest pause of the producer. ",
-                FORGET,
-                ": upgrade them, or keep records longer",
-            ),
+            text=(RAISE, " above the longest pause of the producer", pick("is_of_redpanda", {True: ""}, KEEP)),
             where="broker",
-            config=pick("is_of_old_broker", {True: "transactional.id.expiration.ms"}, "producer.id.expiration.ms"),
+            config=pick(
+                "is_of_redpanda",
+                {True: "transactional_id_expiration_ms"},
+                pick("is_of_old_broker", {True: "transactional.id.expiration.ms"}, "producer.id.expiration.ms"),
+            ),
         ),
     ),
 )
@@ -206,9 +264,24 @@ HEALED_WORDS = Words(
     ),
 )
 
+TAKEN_WORDS = Words(
+    Taken,
+    title="a partition forgot the producer, and took its batch",
+    summary="The leader no longer knew the producer[ {producer_id}] and took {count:a batch|batches} of it without "
+    "checking the sequence: nothing was refused, but a repetition[ {perhaps}] was not recognised there.",
+    steps=(step("A batch was taken, {count:time}", "the line says that the producer was evicted", cites="lines"),),
+    remedies=(
+        remedy(
+            "Nothing to do for these batches. To avoid it raise transactional_id_expiration_ms of the cluster above the "
+            "longest pause of the producer",
+            "operator",
+        ),
+    ),
+)
+
 RULE = Rule(
     find=find,
-    words=(WORDS, HEALED_WORDS),
+    words=(WORDS, HEALED_WORDS, TAKEN_WORDS),
     depth=3,
     causes=(("unresolved_sequence", same_id_and_time),),
     decided_by=(Side.client, Side.broker),

@@ -136,7 +136,13 @@ def _names_it(logs: LogModel, row: int) -> bool:
 def _is_gap(logs: LogModel, told: ToldFailure) -> bool:
     is_refused = known_as(told, OUT_OF_ORDER) or is_of(logs, told, EventKind.sequence_refused) or _ran_out(logs, told)
     is_another = says(logs, told, WITHOUT_STATE, REPEATED) or (has_no_state(logs) and not told.is_brokers)
-    return is_refused and not is_another
+    return is_refused and not is_another and not _is_unknown(logs, told)
+
+
+def _is_unknown(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether another line of the brokers says that the leader knew nothing of the producer."""
+    unknown = logs.of_kind(EventKind.unknown_producer).tolist()
+    return told.is_brokers and any(logs.number(row, "producer_id") == told.producer_id is not None for row in unknown)
 
 
 def _ran_out(logs: LogModel, told: ToldFailure) -> bool:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kafkatx.findings.accounts import Account, Accounted
+from kafkatx.findings.accounts import Account, Accounted, wraps_the_unsaid
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.failure_kinds import UNEXPECTED
@@ -50,7 +50,8 @@ class Facts:
     """A failure without a cause, told `count` times; of a broker where `is_brokers`.
 
     `error` is what names it, `protocol_name` and `code` the protocol's error behind it where it is called otherwise;
-    `framework` what owns the producer, where the application can't call it;
+    `framework` what owns the producer, where the application can't call it; `is_cut` whether the lines below an
+    exception that only wraps another are not at hand, `is_retry` whether a request was made again to the text's end;
     `begins` how often the application called beginTransaction since, of a producer that can do nothing more;
     `means` what the catalogue says of it, `category` what it means to the client (PLAIN: nothing shows a transaction);
     `candidates` the names of the causes that fit, the likeliest first, `open` what is said of each.
@@ -72,6 +73,8 @@ class Facts:
     lines: Refs
     begins: Count | None = None
     framework: str | None = None
+    is_cut: bool = False
+    is_retry: bool = False
 
     @property
     def names_newer(self) -> bool:
@@ -205,6 +208,8 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         lines=event_refs(model, group.rows(), 4),
         begins=_begins_since(model, group),
         framework=_owner(model, told),
+        is_retry=told.is_retry,
+        is_cut=any(wraps_the_unsaid(model.logs, row) for row in told.rows),
     )
 
 
@@ -229,7 +234,7 @@ WHAT = pick(
 
 WORDS = Words(
     Facts,
-    title=("{named_error}[ in {call}], cause open",),
+    title=("{named_error}[ in {call}], ", pick("is_retry", {True: "asked again"}, "cause open")),
     summary=(
         WHAT,
         "[ ({protocol_name}, {code})]",
@@ -251,12 +256,17 @@ WORDS = Words(
             },
             "",
         ),
+        pick("is_retry", {True: " The client asks again; that it got through does not stand here."}, ""),
         " This evidence does not show its cause.",
     ),
     actors=(included("client"),),
     steps=(
         step(
-            pick("count", {1: "The error was logged"}, "The error was logged {count:time}"),
+            pick(
+                "is_retry",
+                {True: "The request was refused {count:time}"},
+                pick("count", {1: "The error was logged"}, "The error was logged {count:time}"),
+            ),
             cites="lines",
         ),
         step("The application went on calling beginTransaction, {begins:time}: no call on this producer succeeds"),
@@ -312,9 +322,19 @@ WORDS = Words(
             needs="is_repeated",
         ),
         remedy(
-            "Look at the log before this line: the first error in it is the cause, this one may be its echo",
+            pick(
+                "is_cut",
+                {True: 'Look at the lines below this one: the last that begins with "Caused by:" names the error'},
+                "Look at the log before this line: the first error in it is the cause, this one may be its echo",
+            ),
             "application",
-            unless="is_fatal is_abortable is_retriable is_repeated",
+            unless="is_fatal is_abortable is_retriable is_repeated is_retry",
+        ),
+        remedy(
+            "Look whether the client got through later (it begins a transaction, or is given a producer id). If not, look "
+            "at the coordinator of its transactional.id: the logs of the brokers at that time, and the state of the id",
+            "operator",
+            needs="is_retry",
         ),
     ),
 )

@@ -281,6 +281,9 @@ class EventKind(IntEnum):
     """The coordinator could not raise the epoch of a producer id any more. [producer_id]"""
     spoken = 126
     """A line speaks of a failure of Kafka in words that the catalogue does not have: short texts only. [detail: it]"""
+    producer_dropped = 128
+    """A leader dropped the state of an idle producer, or took a batch without it: it refused nothing. [producer_id,
+    producer_epoch, api: accepted where a batch came]"""
     other = 127
     """A line of the catalogue that no rule asks for yet. [detail: the template]"""
 

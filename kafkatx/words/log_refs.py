@@ -19,6 +19,8 @@ from kafkatx.words.facts import instant, producer, thrown
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Instant, Producer, bare
 
+ROLLBACK = "rollback"
+"""What a line by which a framework begins to roll back has for a call."""
 MOST_QUOTED = 160
 """Characters of a line's own words in the text of a place."""
 MOST_PLACES = 6
@@ -42,15 +44,21 @@ def event_text(logs: LogModel, row: int) -> str:
     words = event_words()[logs.kind(row)]
     if logs.kind(row) is EventKind.failure:
         return _failure(logs, row) or words.phrase
+    if logs.kind(row) is EventKind.client_state and logs.string(row, "api") == ROLLBACK:
+        return f"the framework rolls back, after {cut(_cause(logs, row)) or 'an exception'}"
     said = [_shown(logs, row, column) for column in words.columns]
     parts, phrase = cut(", ".join(part for part in said if part)), _phrase(logs, row) or words.phrase
     return f"{phrase}: {parts}" if parts else phrase
 
 
 def _phrase(logs: LogModel, row: int) -> str:
-    """A request that failed before the one for its data, by its name; empty of other events."""
-    request = logs.string(row, "api") if logs.kind(row) is EventKind.produce_failed else ""
-    return f"{request} failed for good" if request else ""
+    """What an event's words are where its columns make it another thing than its kind; empty of most events."""
+    kind, request = logs.kind(row), logs.string(row, "api") or ""
+    if kind is EventKind.produce_failed and request:
+        return f"{request} failed for good"
+    if kind is EventKind.request_enqueued and (error := logs.string(row, "error")):
+        return f"a request was answered {bare(error)} and is made again"
+    return ""
 
 
 def cut(text: str, most: int = MOST_QUOTED) -> str:

@@ -149,7 +149,7 @@ def read_context(text: str) -> Context:
         return Context(role="Producer", transactional_id=found[1], text=text)
     if _LIBRDKAFKA.match(text):
         return Context(role="Consumer" if "#consumer-" in text else "Producer", client_id=text, text=text)
-    if text.startswith("thrd:"):
+    if text.startswith(("thrd:", "{")):
         return Context(text=text)
     role = text.partition(" ")[0]
     if found := _BROKER.search(text) or _OLD_BROKER.match(text):

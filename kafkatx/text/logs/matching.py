@@ -109,6 +109,12 @@ def match_exception(message: str) -> RecognisedText | None:
     return _match(trimmed(message), "", *texts_of("exception"))
 
 
+def tells_of_call(message: str) -> bool:
+    """Tell whether the message of an exception is a framework's that says which call of its producer failed."""
+    found = match_exception(message)
+    return found is not None and any(name == "api" for name, _ in found.pattern.entry.constants)
+
+
 @cache
 def patterns() -> tuple[Pattern, ...]:
     """All texts: events before what is none yet, the most telling first; of equal texts of one place the first."""

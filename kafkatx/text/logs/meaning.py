@@ -68,6 +68,8 @@ REFUSED_FOR_GOOD = frozenset(
 """Errors that no further try mends, though librdkafka asks again for its producer id."""
 _ANSWERED = re.compile(r"(?:Response \w{1,40}\(key: \d|Failed to send messages: )")
 """How KafkaJS logs, at ERROR, an answer that it may try again; when it gives up the application is told."""
+_WITHOUT_REQUESTS = "requests: { inflight: 0, finished: 0 }"
+"""What Redpanda prints of a producer of whose batches it knows none."""
 _MISLINKED = re.compile(
     r"Incompatible KafkaProducer version|^['\"]?(?:[\w.$\[\]]{1,200} )?\[?L?org[./]apache[./]kafka[./]"
 )
@@ -100,6 +102,8 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
         fill_field(row, "detail", own_words(framed.message), strings)
     if kind is None:
         return None
+    if kind is EventKind.sequence_refused and _WITHOUT_REQUESTS in framed.context.text:
+        kind = EventKind.unknown_producer
     _frame(row, kind, entry, strings)
     row[COLUMNS["kind"]] = kind
     row[COLUMNS["signs_code"]] = strings.code(signs)
