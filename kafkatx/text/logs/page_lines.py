@@ -38,6 +38,10 @@ _ESCAPED = re.compile(
     r"\\[_\[\]*<>#-]|&(?:lt|gt|amp|quot|nbsp|#\d{1,5});|<br ?/?>|</\w|^\s*[`<]|^\s+(?:message|stack|reason|msg): ['`]"
     r"|^\"[\d\[].*\"[,;]?\s*$"
 )
+_COMMENTED = re.compile(
+    r"\s*(?:\*|//+|#+|(?:> ?)+)\s+(?:at [\w.$<>/@-]{3,250}\(|Caused by: |\.\.\. \d{1,4} more)"
+)
+"""A line of a stack trace that somebody put into a comment."""
 _CUT_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
 _FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")
 _ROOTS = r"(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\."
@@ -98,7 +102,8 @@ def _undone(source: Iterable[Line], is_log: bool) -> Iterator[Line]:
             yield replace(line, text="")
             continue
         is_own = is_log or begins_line(line.text)
-        found = logged(line.text) if not is_own or _ESCAPED.search(line.text) else (line.text,)
+        is_pasted = not is_own or _ESCAPED.search(line.text) or _COMMENTED.match(line.text)
+        found = logged(line.text) if is_pasted else (line.text,)
         if found == (line.text,):
             yield line
         else:

@@ -60,6 +60,8 @@ _MESSAGE = re.compile(r"\s*[\"']?message[\"']?: *['\"`]")
 _FIELD = re.compile(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
 _DEFINED = re.compile(r"\s*(type|code|retriable): *\S+,\s*$")
 _THROWN = re.compile(r"\s*(?:at [\w$.<>]+[\w$>]\(|at [\w/]|\.\.\. \d+ more|Caused by|File \"|---> )")
+_COMMENTED = re.compile(r"\s*(?:\*|//+|#+|--|;+|(?:> ?)+)\s+at [\w$.<>/@-]{3,250}\([\w$. ]{1,120}:\d{1,6}\)")
+"""A frame with its line behind the sign of a comment or a quotation: somebody put into a program what it printed."""
 _EXAMPLES = re.compile(r"\b(?:may|might|will|would|could) .{0,120}\b(?:such as|like|for example|e\.g\.),?:?\s*$")
 
 
@@ -145,4 +147,4 @@ def _names_error(text: str) -> bool:
 def _is_thrown(texts: Sequence[str], number: int) -> bool:
     """Whether a stack follows a line."""
     below = next((text for text in texts[number + 1 : number + 3] if text.strip()), "")
-    return _THROWN.match(below) is not None
+    return _THROWN.match(below) is not None or _COMMENTED.match(below) is not None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.calls import METHODS
@@ -98,9 +98,18 @@ def read_trace(lines: Iterable[str]) -> Trace | None:
     """Read the lines of one event: its message, then what stands under it. None if they show no exception."""
     spread = _spread(lines)
     start = next((at for at, line in enumerate(spread) if line.lstrip().startswith(_TRACEBACK)), None)
-    if start is not None:
-        return _python(spread[start:])
-    return _java(spread)
+    if start is None:
+        return _java(spread)
+    return _python(spread[start:]) or _without_end(spread, start)
+
+
+def _without_end(lines: list[str], start: int) -> Trace | None:
+    """Read a traceback that was cut before its exception: what the line above names, and who called."""
+    reading = _Tracebacks()
+    for line in lines[start:]:
+        reading.take(line.rstrip())
+    named = _java(lines[:start])
+    return None if named is None else replace(named, calls=named.calls or tuple(dict.fromkeys(reversed(reading.calls))))
 
 
 def is_trace_line(line: str) -> bool:
