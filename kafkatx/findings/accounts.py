@@ -102,8 +102,8 @@ class Accounted:
 
 def accounts(model: CaptureModel, findings: Sequence[Finding]) -> list[Accounted]:
     """Account for every failure, in the order of their lines."""
-    cited = _cited(findings)
-    return [_accounted(model.logs, told, findings, cited) for told in told_failures(model)]
+    cited, only_id = _cited(findings), _only_id(model)
+    return [_accounted(model.logs, told, findings, cited, only_id) for told in told_failures(model)]
 
 
 def counted(found: Sequence[Accounted]) -> FailureCounts:
@@ -128,11 +128,12 @@ def _accounted(
     told: ToldFailure,
     findings: Sequence[Finding],
     cited: dict[tuple[str | None, int | None], list[Finding]],
+    only_id: str | None,
 ) -> Accounted:
     lines = [(logs.path(row), int(logs.events["line"][row])) for row in told.rows]
     citing = [finding for line in lines for finding in cited.get(line, ())]
     about = [finding for finding in citing if finding.rule == OUTCOME or _is_cause(finding, told)]
-    about += [finding for finding in findings if _is_cause(finding, told) and _fits(logs, finding, told)]
+    about += [finding for finding in findings if _is_cause(finding, told) and _fits(logs, finding, told, only_id)]
     waits = [(logs.path(row), int(logs.events["line"][row])) for row in _waited_for(logs, told)]
     about += [finding for line in waits for finding in cited.get(line, ()) if finding.rule in DEFECTS]
     best = max(about, key=lambda finding: finding.verdict, default=None)
@@ -172,11 +173,17 @@ def _is_cause(finding: Finding, told: ToldFailure) -> bool:
     return finding.rule not in EFFECTS
 
 
-def _fits(logs: LogModel, finding: Finding, told: ToldFailure) -> bool:
+def _only_id(model: CaptureModel) -> str | None:
+    """The transactional.id of all evidence, where it names one only."""
+    names = {*model.labels.transactional_ids, *(client.transactional_id for client in model.logs.clients)} - {None}
+    return names.pop() if len(names) == 1 else None
+
+
+def _fits(logs: LogModel, finding: Finding, told: ToldFailure, only_id: str | None) -> bool:
     """Whether a finding that does not cite a failure is about it all the same: its mechanism, its subject, its time.
 
     An error that names no mechanism (the server's unexpected error) belongs to what is wrong with its id then; one of
-    nobody to what else its text tells.
+    nobody to what else its text tells; one without a time to what is wrong with the only id that there is.
     """
     is_named = told.names_causes or finding.severity < Severity.warning
     mechanisms = {finding.rule, WIDER.get(finding.rule)}
@@ -191,7 +198,8 @@ def _fits(logs: LogModel, finding: Finding, told: ToldFailure) -> bool:
     if told.producer_id is not None:
         return told.producer_id in producers
     is_beside = any(place.source == logs.path(told.rows[0]) for place in finding.places())
-    return is_beside or (is_named and _is_near(finding, told))
+    is_of_only_id = told.at is None and only_id is not None and finding.transactional_id == only_id
+    return is_beside or (is_named and (is_of_only_id or _is_near(finding, told)))
 
 
 def _touches(finding: Finding, told: ToldFailure) -> bool:

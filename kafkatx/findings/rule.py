@@ -113,10 +113,17 @@ def _finding(model: CaptureModel, name: str, words: Words[Any], case: Case) -> F
         said.considered,
         said.remedies,
         as_json(case.facts),
-        **case.columns(),
+        **_columns(case),
     )
     found = with_failed_tasks(model, found)
     return replace(found, has_zone=False) if _lacks_zone(model, found) else found
+
+
+def _columns(case: Case) -> dict[str, Any]:
+    """The columns of a case; a producer id that a text lacks is absent (-1 is one of Kafka's own values)."""
+    columns = case.columns()
+    number = columns["producer_id"]
+    return {**columns, "producer_id": number if number is None or number >= 0 else None}
 
 
 def _lacks_zone(model: CaptureModel, finding: Finding) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from kafkatx.findings.client_lines import is_cut_out
 from kafkatx.findings.endless_retries import FEWEST, endless_retries, left_unanswered, waiting_call
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
@@ -37,7 +38,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-from kafkatx.terms.error_codes import GENERIC
+from kafkatx.terms.error_codes import FENCED, GENERIC, error_code
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
@@ -106,7 +107,7 @@ class ToldFailure:
 def told_failures(model: CaptureModel) -> tuple[ToldFailure, ...]:
     """Every failure that logs and texts tell of, in the order of their lines."""
     logs = model.logs
-    of_clients = _without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)])
+    of_clients = _with_nameless(logs, _without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)]))
     of_brokers = [told for told in _of_brokers(logs) if not any(_is_echo(told, other) for other in of_clients)]
     found = tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0]))
     return found or tuple(_unanswered(logs)) or tuple(_spoken(logs))
@@ -202,6 +203,34 @@ def _without_excerpts(logs: LogModel, found: list[ToldFailure]) -> list[ToldFail
         known.update((one, len(whole)) for one in words if one not in known)
         whole.append(told)
     return whole
+
+
+def _with_nameless(logs: LogModel, found: list[ToldFailure]) -> list[ToldFailure]:
+    """Lay a refusal of an old epoch that names nobody to that of the only id which the same few lines tell of.
+
+    The calls of a producer are refused one after the other, and not each line names it.
+    """
+    named = [told for told in found if told.transactional_id is not None and _is_fenced(told)]
+    if len({told.transactional_id for told in named}) != 1:
+        return found
+    first = named[0]
+    mine = [told for told in found if _is_of_nobody(told) and _is_fenced(told)]
+    mine = [told for told in mine if logs.path(told.rows[0]) == logs.path(first.rows[0])]
+    if not mine or not is_cut_out(logs, first.rows):
+        return found
+    rows = tuple(sorted({row for told in (first, *mine) for row in told.rows}))
+    joined = replace(first, rows=rows, call=first.call or mine[0].call)
+    return [joined if told is first else told for told in found if told not in mine]
+
+
+def _is_fenced(told: ToldFailure) -> bool:
+    return told.known is not None and error_code(told.known.name) in FENCED
+
+
+def _is_of_nobody(told: ToldFailure) -> bool:
+    """Whether nothing names whose failure it is, nor when it was."""
+    is_named = told.client is not None and told.client.client_id is not None
+    return not is_named and told.transactional_id is None and told.at is None
 
 
 def _is_placed(told: ToldFailure) -> bool:

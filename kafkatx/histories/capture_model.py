@@ -236,8 +236,13 @@ class CaptureModel:
         homes = [(self.transactional_id(int(row["id_code"])), int(row["state_partition"])) for row in self.latest[:200]]
         for count in (DEFAULT_STATE_PARTITIONS, present[-1] + 1):
             if count > present[-1] and all(partition_for(name, count) == home for name, home in homes):
-                return count
+                return None if count == 1 and self._is_without_partition else count
         return None
+
+    @property
+    def _is_without_partition(self) -> bool:
+        """Whether rows were printed by a consumer or a tool, which tell no partition: all stand for the first."""
+        return all(one.is_printed and one.leader_epoch < 0 for one in self.state_log_extents.values())
 
     @property
     def has_all_state_partitions(self) -> bool:

@@ -64,7 +64,8 @@ class Facts:
     """Commits (or aborts) of one client that were given up, with the same fate; the first is explained.
 
     `called_at` and `waited` are those of its call, `at` is when it was given up, `lines` counts the timeouts that tell
-    of it, `failures` what its connections did meanwhile; `refused` are calls that it made after that.
+    of it, `failures` what its connections did meanwhile; `refused` are calls that it made after that. `must_abort`: the
+    client went into its abortable state, where it refuses the same call (librdkafka after a commit that timed out).
     """
 
     client: ClientName
@@ -82,10 +83,14 @@ class Facts:
     last_refused: Refs
     trouble: Refs
     longer: Remedies
+    must_abort: bool
+    is_librdkafka: bool
 
     @property
     def call(self) -> str:
-        """The method that was called."""
+        """The method that was called, as its library names it."""
+        if self.is_librdkafka:
+            return "commit_transaction" if self.is_commit else "abort_transaction"
         return "commitTransaction" if self.is_commit else "abortTransaction"
 
     @property
@@ -152,6 +157,8 @@ def _facts(model: CaptureModel, name: ClientName, attempts: list[Attempt], resol
         last_refused=event_refs(model, attempt.refused, 1),
         trouble=event_refs(model, trouble, 3),
         longer=_longer(model, attempt, resolved),
+        must_abort=any(model.logs.kind(row) is EventKind.to_abortable for row in attempt.timeouts),
+        is_librdkafka=attempt.client is not None and attempt.client.implementation == "librdkafka",
     )
 
 
@@ -265,11 +272,18 @@ WORDS = Words(
             unless="is_commit resolved.fate.is_resolved",
         ),
         remedy(
+            text="Then abort (abort_transaction): the client refuses another commit of this transaction, its error "
+            "requires the abort. Only then begin anew",
+            where="application",
+            needs="must_abort",
+        ),
+        remedy(
             text="Prevent it: in the code, call {call} again after a TimeoutException until it returns or fails for "
             "good. Close the producer only if the coordinator stays away",
             where="application",
             cost="the calling thread waits as long as the coordinator is away",
             restart_needed=True,
+            unless="must_abort",
         ),
         included("longer"),
     ),

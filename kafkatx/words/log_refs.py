@@ -36,7 +36,8 @@ def event_ref(model: CaptureModel, row: int) -> EvidenceRef:
 
 def testimony_refs(path: str, said: Iterable[Statement]) -> tuple[EvidenceRef, ...]:
     """The lines of a page in which people say something, as places, with their words."""
-    return tuple(EvidenceRef(None, None, None, None, cut(one.text), path, one.line) for one in said)
+    shown = {(one.line, one.text): one for one in said}
+    return tuple(EvidenceRef(None, None, None, None, cut(one.text), path, one.line) for one in shown.values())
 
 
 def event_text(logs: LogModel, row: int) -> str:

@@ -91,6 +91,10 @@ def as_name(text: str) -> str:
     return text if is_plain else f'"{text}"'
 
 
+NO_ID = "producer id not readable"
+"""What stands for a producer id that a text lacks: -1 is a value of Kafka's, and means something else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Producer:
     """A producer id at an epoch: `producer id 4001 epoch 3`, the epoch where it is known."""
@@ -99,7 +103,8 @@ class Producer:
     epoch: int | None
 
     def __format__(self, spec: str) -> str:
-        return f"producer id {self.id}" + (f" epoch {self.epoch}" if self.epoch is not None else "")
+        name = f"producer id {self.id}" if self.id >= 0 else NO_ID
+        return name + (f" epoch {self.epoch}" if self.epoch is not None else "")
 
 
 def producer_name(transactional_id: str | None, producer_id: int) -> str:

@@ -19,7 +19,7 @@ from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.text.levels import OF_LOG4J
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.contexts import CLIENTS
-from kafkatx.text.logs.error_names import CLASS, NOT_WITHIN
+from kafkatx.text.logs.error_names import ANSWER, CLASS, NOT_WITHIN
 from kafkatx.text.logs.fragments import TELLING, most_in, most_over
 from kafkatx.text.logs.stamps import DATED, STAMP
 from kafkatx.text.pages.likeness import begins_entry, begins_line, goes_on, is_fence
@@ -42,6 +42,10 @@ _COMMENTED = re.compile(
     r"\s*(?:\*|//+|#+|(?:> ?)+)\s+(?:at [\w.$<>/@-]{3,250}\(|Caused by: |\.\.\. \d{1,4} more)"
 )
 """A line of a stack trace that somebody put into a comment."""
+_ANSWER = re.compile(ANSWER)
+_FIELD_BELOW = re.compile(
+    r"\s+[\"']?(?P<name>broker|clientId|error|correlationId|size|timestamp|logger|groupId)[\"']?: (?P<value>.{1,600}?),?\s*"
+)
 _CUT_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
 _FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")
 _ROOTS = r"(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\."
@@ -66,7 +70,7 @@ def page_lines(source: Sequence[Line]) -> Iterator[Line]:
     foreign = sum(not (begins_line(line.text) or goes_on(line.text)) for line in filled)
     whole = list(_objects(source))
     undone = _without_writers(whole, list(_undone(whole, is_log=foreign * FEWEST_OF_LOG < len(filled))))
-    return _joined(_objects(_without_indent(undone)))
+    return _joined(_objects(_answers(_without_indent(undone))))
 
 
 def _without_writers(source: list[Line], undone: list[Line]) -> list[Line]:
@@ -108,6 +112,22 @@ def _undone(source: Iterable[Line], is_log: bool) -> Iterator[Line]:
             yield line
         else:
             yield from (replace(line, text=text) for text in found)
+
+
+def _answers(source: Iterable[Line]) -> Iterator[Line]:
+    """Lines with each answer in one of which a logger of KafkaJS printed the fields below it, the error among them."""
+    head: Line | None = None
+    for line in source:
+        if head is not None and (field := _FIELD_BELOW.fullmatch(line.text)):
+            head = replace(head, text=f"{head.text.rstrip()} {field['name']}: {field['value']}", end=line.end)
+            continue
+        if head is not None:
+            yield head
+        head = line if _ANSWER.search(line.text) else None
+        if head is None:
+            yield line
+    if head is not None:
+        yield head
 
 
 def _objects(source: Iterable[Line]) -> Iterator[Line]:

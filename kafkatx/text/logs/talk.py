@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.bare import CELLS, is_supposed
-from kafkatx.text.logs.error_names import MENTIONED
+from kafkatx.text.logs.error_names import ANSWER, MENTIONED
 from kafkatx.text.logs.sentences import speaks_of
 from kafkatx.text.logs.source_code import is_of_code
 from kafkatx.text.logs.stamps import TIMED
@@ -29,6 +29,7 @@ _NUMBERED = re.compile(
     r"|^\W*-?\d{1,3}[,;\t] ?\W?[A-Z]+_[A-Z_]{2,50}\b"
 )
 """A row of the protocol's table of errors: name, number, whether it can be retried; or number and name."""
+_ANSWER = re.compile(ANSWER)
 _BLANK = re.compile(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
 """Where a program would have printed a value."""
 _PASSED = re.compile(
@@ -80,7 +81,7 @@ def explained(source: Sequence[Line]) -> frozenset[int]:
 def _explains(texts: Sequence[str], number: int) -> bool:
     """Whether a line explains by itself, or is the example that the line above announces."""
     text = texts[number]
-    if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)):
+    if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)) or _ANSWER.search(text):
         return False
     if _PASSED.match(text) or _AS_EXPECTED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True

@@ -14,7 +14,7 @@ from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.bare import tells
 from kafkatx.text.logs.defect_texts import shows_defect
-from kafkatx.text.logs.error_names import PACKAGES
+from kafkatx.text.logs.error_names import ANSWER, PACKAGES
 from kafkatx.text.logs.fronts import known_at
 from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.logs.wrappers import LOST_COLOUR, unwrap
@@ -52,6 +52,7 @@ _TRACE = re.compile(
     r"|#\d{1,3} [^\s:]{1,300}\(\d{1,7}\): "
 )
 _HEAD = re.compile(rf"{_THROWN}(?::|\s*$)|Exception in thread \"")
+_ANSWER = re.compile(ANSWER)
 _QUOTE = re.compile(r"(?:[>|*#]+|//+|&gt;|\s)+")
 _FENCE = re.compile(
     r"(?:[>|*#/\s])*(?:`{3,}|~{3,})\s*\w{0,20}\s*|\s*\{(?:code|noformat|quote)(?::[^{}]{0,100})?\}\s*"
@@ -79,7 +80,7 @@ MOST_CELLS = 16
 def is_log_line(text: str) -> bool:
     """Whether a line begins like one of a log, or is a line of a stack trace."""
     text = text[:LONGEST_FRONT]
-    if _begins(text) or _TRACE.match(text):
+    if _begins(text) or _TRACE.match(text) or _ANSWER.search(text):
         return True
     if text[:1] == "{" and read_record(text) is not None:
         return True

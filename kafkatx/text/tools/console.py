@@ -38,7 +38,7 @@ LONGEST_OBJECT = 4 << 20
 _KEY = "key: "
 _METADATA = "::TransactionMetadata(transactionalId="
 _FIELDS = {
-    "producer_id": re.compile(r", producerId=(-?\d{1,19})"),
+    "producer_id": re.compile(r", producerId=?(-?\d{1,19})"),
     "producer_epoch": re.compile(r", producerEpoch=(-?\d{1,5})"),
     "timeout_ms": re.compile(r", txnTimeoutMs=(-?\d{1,10})"),
     "started_at": re.compile(r", txnStartTimestamp=(-?\d{1,19})"),
