@@ -65,6 +65,12 @@ def left_unanswered(logs: LogModel) -> Iterator[list[int]]:
             yield rows
 
 
+def goes_on(logs: LogModel, rows: list[int]) -> bool:
+    """Whether the log of a request has later lines than the last time it was refused."""
+    at = int(logs.events["at"][rows[-1]])
+    return 0 <= at < logs.facts.sources[int(logs.events["source"][rows[-1]])].last_at
+
+
 def waiting_call(api: str | None) -> str | None:
     """Return the call that waits for a request, None where the request does not tell it."""
     return CALLS.get(api or "")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafkatx.findings.client_lines import is_cut_out
-from kafkatx.findings.endless_retries import FEWEST, endless_retries, left_unanswered, waiting_call
+from kafkatx.findings.endless_retries import FEWEST, endless_retries, goes_on, left_unanswered, waiting_call
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
     OF_BROKERS,
@@ -42,6 +42,7 @@ from kafkatx.terms.error_codes import FENCED, GENERIC, error_code
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
+from kafkatx.text.refusals import refusal_in
 from kafkatx.text.sayings import Saying
 from kafkatx.words.values import bare
 
@@ -161,11 +162,13 @@ def _unanswered(logs: LogModel) -> Iterator[ToldFailure]:
     """Where nothing else is told, requests of a cut text that were repeated to its end.
 
     Once is what every client meets while a coordinator moves, and so is a transaction that is still being completed.
+    Where other lines follow, the client may have got through without a word.
     """
     for rows in left_unanswered(logs):
         is_busy = BUSY in (logs.string(rows[0], "error") or "")
         told = _retried(logs, rows, () if is_busy else OF_WAITS)
-        yield replace(told, is_harmless=is_busy or len(rows) < FEWEST, is_retry=True)
+        is_mild = is_busy or len(rows) < FEWEST or goes_on(logs, rows)
+        yield replace(told, is_harmless=is_mild, is_retry=True)
 
 
 def _retried(logs: LogModel, rows: list[int], searched: tuple[str, ...]) -> ToldFailure:
@@ -255,7 +258,8 @@ def _without_echoes(logs: LogModel, found: list[ToldFailure]) -> Iterator[ToldFa
     """Leave out what a producer throws by itself since it failed before: that failure has these lines too."""
     owner: ToldFailure | None = None
     for told in found:
-        if owner is not None and (owner.category == FATAL or _is_local(logs, told)) and not _is_init(logs, owner, told):
+        is_echo = owner is not None and (owner.category == FATAL or _is_local(logs, told))
+        if owner is not None and is_echo and not _is_init(logs, owner, told) and not _is_another(owner, told):
             owner = replace(owner, rows=(*owner.rows, *told.rows))
             continue
         if owner is not None:
@@ -263,6 +267,11 @@ def _without_echoes(logs: LogModel, found: list[ToldFailure]) -> Iterator[ToldFa
         owner = told
     if owner is not None:
         yield owner
+
+
+def _is_another(owner: ToldFailure, told: ToldFailure) -> bool:
+    """Whether brokers refused something else, for a reason of its own that the words name."""
+    return told.error != owner.error and refusal_in(told.message) is not None
 
 
 def _is_local(logs: LogModel, told: ToldFailure) -> bool:

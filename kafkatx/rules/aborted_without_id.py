@@ -64,6 +64,7 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
             continue
         since, until = times_of(logs, rows)
         why = _why(logs, rows[0])
+        is_asked = why is not None or client.transactional_id is None or not _dropped(logs, rows[0])
         yield Case(
             facts=NamelessAborts(
                 name=client_name(client),
@@ -74,8 +75,8 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
                 lines=event_refs(model, rows, 4),
                 dropped=event_refs(model, _dropped(logs, rows[0]), 2),
             ),
-            verdict=Verdict.likely,
-            severity=Severity.warning if is_cut_out(logs, rows) else Severity.info,
+            verdict=Verdict.likely if is_asked else Verdict.possible,
+            severity=Severity.warning if is_asked and is_cut_out(logs, rows) else Severity.info,
             transactional_id=client.transactional_id,
             since=since,
             until=until,

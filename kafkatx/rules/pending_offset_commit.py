@@ -29,6 +29,7 @@ from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.testimony import MADE_RANDOM, statements_of
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.leaders import told_of
 from kafkatx.rules.answers.places import place_of
@@ -39,7 +40,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, step
 from kafkatx.words.facts import lasting
-from kafkatx.words.log_refs import event_refs
+from kafkatx.words.log_refs import event_refs, testimony_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, NameList, OffsetRange, Refs, TopicPartition, facts
 
@@ -60,7 +61,10 @@ class Holder:
 
 @facts
 class Facts:
-    """A group that waited: for how long lines show it, where they have times; of which partitions."""
+    """A group that waited: for how long lines show it, where they have times; of which partitions.
+
+    `has_new_ids`: somebody says that the application takes another transactional.id at each start (`said`).
+    """
 
     group: str | None
     partitions: NameList | None
@@ -68,6 +72,8 @@ class Facts:
     count: Count
     lines: Refs
     holder: Holder | None
+    has_new_ids: bool
+    said: Refs
 
     @property
     def is_open(self) -> bool:
@@ -145,6 +151,7 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
     lasted = until - since if since is not None and until is not None and len(rows) > 1 else None
     pairs = [(logs.string(row, "topic"), logs.number(row, "partition")) for row in rows]
     names = partitions_named(logs, rows)
+    said = [one for one in statements_of(logs, logs.path(rows[0])) if one.name == MADE_RANDOM]
     holder = _holder(model, group)
     is_failed = any(logs.kind(row) is not EventKind.unstable_offsets for row in rows)
     verdict = Verdict.proved if holder is not None else Verdict.possible if _lacks_replicas(logs) else Verdict.likely
@@ -153,10 +160,12 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
         facts=Facts(
             group=group,
             partitions=names or None,
-            lasted=lasting(lasted),
+            lasted=lasting(lasted or None),
             count=Count(len(rows) + sum(max(0, int(logs.events["repeats"][row])) for row in rows)),
             lines=event_refs(model, rows, 4),
             holder=holder,
+            has_new_ids=bool(said),
+            said=testimony_refs(logs.path(rows[0]), said[:1]),
         ),
         verdict=verdict,
         producer_id=None if holder is None else holder.producer_id,
@@ -210,6 +219,7 @@ WORDS = Words(
             "UNSTABLE_OFFSET_COMMIT: pending offsets of a transaction, or such that are not replicated yet",
             cites="lines",
         ),
+        step("The ids are new ones at each start", "somebody says so", cites="said", needs="said"),
         step(
             "Producer id {holder.producer_id} had a transaction open in {holder.partition} from offset "
             "{holder.offset} on",
@@ -233,9 +243,22 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
+            "Wait until its transaction.timeout.ms is over, or end it with kafka-transactions.sh abort. Nobody else does: "
+            "an application that takes a new transactional.id at each start never ends the transaction of the one before",
+            "operator",
+            needs="has_new_ids",
+        ),
+        remedy(
+            "Give each instance one transactional.id that it keeps over restarts: its initTransactions then ends what it "
+            "had left open",
+            "application",
+            needs="has_new_ids",
+        ),
+        remedy(
             "Start the producer that sent the offsets again under the same transactional.id: its initTransactions ends "
             "the transaction at once. Else it ends when its transaction.timeout.ms is over",
             "application",
+            unless="has_new_ids",
         ),
         remedy(
             text="Keep transaction.timeout.ms below what consumers may wait after a crash",

@@ -76,6 +76,7 @@ class Healed:
     place: TopicPartition | None
     count: Count
     lines: Refs
+    beside: Refs
 
 
 @facts
@@ -93,7 +94,11 @@ def find(model: CaptureModel) -> Found:
     Then each producer of whom a leader took batches all the same.
     """
     logs, release = model.logs, model.logs.settings.release
+    healed = _retried(model)
+    places = {topic_partition(logs, row) for rows in healed.values() for row in rows} - {None}
     for found in alike(model, lambda told: _is_forgotten(logs, told)):
+        if found.first.is_brokers and _are_at(logs, found.rows, places):
+            continue
         shared = failure_facts(model, found)
         told = Facts(
             **shared,
@@ -104,8 +109,23 @@ def find(model: CaptureModel) -> Found:
         severity = Severity.warning if told.is_brokers else Severity.error
         severity = Severity.info if all(_is_repaired(logs, one) for one in found.all) else severity
         yield failure_case(model, found, told, Verdict.likely, severity)
-    yield from _healed(model)
+    yield from _healed(model, healed)
     yield from _taken(model)
+
+
+def _retried(model: CaptureModel) -> dict[int, list[int]]:
+    """Lines of each client (-1: nobody) by which it sent again what was refused so."""
+    logs = model.logs
+    found: dict[int, list[int]] = {}
+    for row in logs.of_kind(EventKind.produce_retry).tolist():
+        if logs.string(row, "error") in FORGOTTEN:
+            found.setdefault(int(logs.owners[row]), []).append(row)
+    return found
+
+
+def _are_at(logs: LogModel, rows: list[int], places: set[tuple[str, int] | None]) -> bool:
+    """Whether all lines of a broker are about partitions at which a client sent again what had been refused."""
+    return all(topic_partition(logs, row) in places for row in rows)
 
 
 def _taken(model: CaptureModel) -> Iterator[Case]:
@@ -134,17 +154,27 @@ def _is_of_redpanda(logs: LogModel, rows: list[int]) -> bool:
     return any((logs.string(row, "logger") or "").endswith(".cc") for row in rows)
 
 
-def _healed(model: CaptureModel) -> Iterator[Case]:
-    """One case for each client that was refused so, numbered the batch anew and sent it again by itself."""
+def _healed(model: CaptureModel, retried: dict[int, list[int]]) -> Iterator[Case]:
+    """One case for each client that was refused so, numbered the batch anew and sent it again by itself.
+
+    The brokers' own lines about the same partitions tell of the same refusals.
+    """
     logs = model.logs
-    rows = [row for row in logs.of_kind(EventKind.produce_retry).tolist() if logs.string(row, "error") in FORGOTTEN]
-    for client, mine in by_client(model, rows):
+    refused = logs.of_kind(EventKind.unknown_producer).tolist()
+    for client, mine in by_client(model, sorted(row for rows in retried.values() for row in rows)):
         name = client_name(client)
         since, until = times_of(logs, mine)
         places = [topic_partition(logs, row) for row in mine]
         place = only(places)
+        beside = [row for row in refused if topic_partition(logs, row) in places]
         yield Case(
-            facts=Healed(name, TopicPartition(*place) if place else None, Count(len(mine)), event_refs(model, mine, 4)),
+            facts=Healed(
+                name=name,
+                place=TopicPartition(*place) if place else None,
+                count=Count(len(mine)),
+                lines=event_refs(model, mine, 4),
+                beside=event_refs(model, beside, 2),
+            ),
             verdict=Verdict.likely,
             severity=Severity.info,
             since=since,
@@ -252,13 +282,14 @@ HEALED_WORDS = Words(
             "the error says that the leader has no state of the producer",
             cites="lines",
         ),
+        step("The leader says the same of that partition", cites="beside", needs="beside"),
     ),
     considered=(ruled_out("sequence_gap", "no batch was missing, the leader had no state at all"),),
     remedies=(
         remedy(
-            "Nothing to do for the data. To avoid it raise producer.id.expiration.ms (brokers before 3.4: "
-            "transactional.id.expiration.ms) above the longest pause of the producer; brokers before 2.4 forget a "
-            "producer also when retention deletes its last batch",
+            "Nothing to do for the data. To avoid it: brokers before 2.4 forget a producer when retention deletes its last "
+            "batch, so upgrade them, or keep records longer. Later ones forget it after producer.id.expiration.ms "
+            "(before 3.4: transactional.id.expiration.ms): raise that above its longest pause",
             "operator",
         ),
     ),

@@ -32,6 +32,7 @@ from kafkatx.histories.logs.failures import call_of
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
+from kafkatx.rules.unexplained.owners import owner_in_lines
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -100,6 +101,11 @@ class Facts:
     def may_be_replaced(self) -> bool:
         """Whether a new instance may have its id already, which one more would fence."""
         return "fenced_by_new_instance" in self.candidates
+
+    @property
+    def may_be_late(self) -> bool:
+        """Whether Streams owns the producer, whose transactions time out sooner than others."""
+        return "Streams" in (self.framework or "") and "transaction_timed_out" in self.candidates
 
     @property
     def is_abortable(self) -> bool:
@@ -216,7 +222,9 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
 def _owner(model: CaptureModel, told: ToldFailure) -> str | None:
     """The framework whose producer failed, where it makes and calls producers by itself."""
     found = framework_of(model, told.transactional_id, told.client)
-    return str(found.name) if found is not None and found.name in STREAMS | CONNECT | FLINK else None
+    if found is None:
+        return owner_in_lines(model.logs, told.rows)
+    return str(found.name) if found.name in STREAMS | CONNECT | FLINK else None
 
 
 def _begins_since(model: CaptureModel, group: _Group) -> Count | None:
@@ -313,6 +321,12 @@ WORDS = Words(
             "stack trace",
             "operator",
             needs="is_unexpected",
+        ),
+        remedy(
+            "If it was the timeout: Streams sets transaction.timeout.ms to 10 s. Raise "
+            "producer.transaction.timeout.ms above the longest pause of a task, quotas and rebalances included",
+            "client",
+            needs="may_be_late",
         ),
         remedy("Make the same call again, with the same producer", "application", needs="is_retriable"),
         remedy(

@@ -28,6 +28,7 @@ class Refusal(Enum):
     old_broker = "brokers without transactions"
     controller = "a controller that was taken for a broker"
     old_for_groups = "brokers without the group's generation in transactions"
+    old_for_bump = "brokers that can't raise a producer's own epoch"
     old_for_tool = "brokers that are older than a tool"
     no_service = "a service without transactions"
     framework = "a framework set up so that it can't do transactions"
@@ -86,6 +87,7 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
         r"doesn't support group metadata commit API on version|Cannot write a v\d+ TXN_OFFSET_COMMIT"
         r"|unexpectedly doesn't support requireStable"
     ),
+    Refusal.old_for_bump: re.compile(r"Attempted to write a non-default producer(?:Id|Epoch) at version [0-2]\b"),
     Refusal.old_for_tool: re.compile(r"\b(?:DESCRIBE_PRODUCERS|DESCRIBE_TRANSACTIONS|LIST_TRANSACTIONS)\b"),
     Refusal.no_service: re.compile(
         r"coordinator with type code 1 which is not supported"

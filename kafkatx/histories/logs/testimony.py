@@ -23,6 +23,8 @@ OF_OWNERS = {"one_owner": 2, "one_instance": 1}
 OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
 LONG_WORK, BEGAN, STARTED = "long_work", "began", "initialised"
 ID_OPTION = "id_option"
+MADE_RANDOM = "random_id"
+"""The statement of who makes another transactional.id at each start."""
 _OPTION = re.compile(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]|$)")
 """The option by which a call of a tool names the id of its producer."""
 LONGEST_MS = DAY_MS

@@ -159,6 +159,7 @@ TITLES = pick(
         Refusal.controller: "a controller taken for a broker",
         Refusal.old_for_tool: "brokers older than the tool",
         Refusal.old_for_groups: "brokers before 2.5",
+        Refusal.old_for_bump: "brokers before 2.5, which can't raise a producer's epoch",
         Refusal.commit_interval: "transaction.timeout.ms below commit.interval.ms",
         Refusal.not_enabled: "workers without exactly-once support",
         Refusal.no_service: "a service without transactions",
@@ -196,6 +197,8 @@ SUMMARIES = pick(
         "It is the controllers' listener.",
         Refusal.old_for_groups: "The brokers are older than 2.5: they don't know a consumer's generation in "
         "transactions (exactly_once_v2, sendOffsetsToTransaction with group metadata), nor stable offsets.",
+        Refusal.old_for_bump: "The brokers are older than 2.5: the client, which may go on after an abortable error by "
+        "asking for a new epoch of its producer id, can't ask them for one. So each such error is fatal to it.",
         Refusal.commit_interval: "Streams refused its configuration: transaction.timeout.ms of its producers is "
         "below commit.interval.ms, so every transaction would time out.",
         Refusal.not_enabled: "Connect refused the connector: its workers run without exactly-once support for sources.",
@@ -291,6 +294,8 @@ REFUSED_WORDS = Words(
                     "controller.listener.names",
                     Refusal.old_for_groups: "Upgrade the brokers to 2.5 or later; until then use exactly_once (Streams "
                     "before 4.0), or sendOffsetsToTransaction with the group's name",
+                    Refusal.old_for_bump: "Upgrade the brokers to 2.5 or later, or take a client of their release; what "
+                    "made the client ask for a new epoch is the error before",
                     Refusal.commit_interval: "Lower commit.interval.ms, or raise producer.transaction.timeout.ms above "
                     "three times that",
                     Refusal.not_enabled: "Set exactly.once.source.support=preparing on all workers and restart them, "
@@ -327,6 +332,7 @@ REFUSED_WORDS = Words(
                     Refusal.group_denied: "broker",
                     Refusal.old_broker: "broker",
                     Refusal.old_for_groups: "broker",
+                    Refusal.old_for_bump: "broker",
                     Refusal.old_for_tool: "operator",
                     Refusal.no_service: "broker",
                 },

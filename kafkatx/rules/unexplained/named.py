@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from kafkatx.findings.finding import Finding
@@ -13,6 +14,7 @@ from kafkatx.findings.named_errors import (
 )
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.candidates.weighing import MOST
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -21,6 +23,9 @@ from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import NameList, Quoted, Refs, facts
 
+WORKED = "worked_before"
+_AGAIN = re.compile(r"\b(?:restor\w+|recover\w*|restart\w*|fail(?:ed|ing)?[- ]?over|redeploy\w*)\b", re.IGNORECASE)
+"""What is only done to what had run before."""
 INIT_HANGS = "init_hangs"
 """The symptom of a cluster that can't create __transaction_state, among others (symptoms.tsv)."""
 
@@ -43,11 +48,12 @@ class NamedFacts:
     candidates: NameList
     open: tuple[Bound[ConsideredWords], ...]
     lines: Refs
+    worked_before: bool
 
     @property
     def waits_for_init(self) -> bool:
-        """Whether it is initTransactions that does not come back."""
-        return self.error == INIT_HANGS
+        """Whether it is initTransactions that does not come back, of what is not said to have worked before."""
+        return self.error == INIT_HANGS and not self.worked_before
 
     @property
     def is_quoted(self) -> bool:
@@ -59,10 +65,10 @@ def named_cases(model: CaptureModel, findings: Sequence[Finding]) -> Iterator[Ca
     """One case for what texts name, if nothing else is wrong: the first of it, with the rest beside."""
     found = named_errors(model)
     if found and not any(finding.severity >= Severity.warning for finding in findings):
-        yield Case(facts=_facts(found[0], found[1:]), verdict=Verdict.possible, severity=Severity.info)
+        yield Case(facts=_facts(model, found[0], found[1:]), verdict=Verdict.possible, severity=Severity.info)
 
 
-def _facts(one: NamedError, others: Sequence[NamedError]) -> NamedFacts:
+def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -> NamedFacts:
     known, rules = one.known, [rule for rule in one.candidates if rule in CANDIDATES][:MOST]
     return NamedFacts(
         named=one.named,
@@ -75,7 +81,14 @@ def _facts(one: NamedError, others: Sequence[NamedError]) -> NamedFacts:
         candidates=NameList(rules),
         open=tuple(CANDIDATES[rule].of(CandidateFacts()) for rule in rules),
         lines=testimony_refs(one.path, [one.statement]),
+        worked_before=_worked_before(model, one),
     )
+
+
+def _worked_before(model: CaptureModel, one: NamedError) -> bool:
+    """Whether somebody says that it had worked: on the page, or by what was being done when it failed."""
+    said = statements_of(model.logs, one.path)
+    return _AGAIN.search(one.statement.text) is not None or any(other.name == WORKED for other in said)
 
 
 def _names(others: Sequence[NamedError]) -> NameList | None:

@@ -30,6 +30,13 @@ _NUMBERED = re.compile(
 )
 """A row of the protocol's table of errors: name, number, whether it can be retried; or number and name."""
 _ANSWER = re.compile(ANSWER)
+_DENIED = re.compile(
+    rf"\b(?:no|without(?: an?y?)?|not an?y?|zero|never(?: an?y?)?|(?:must|should|shall|does|do|did|will)(?: not|n't) "
+    rf"(?:throw|raise|see|get|fail with|produce|log|show)(?: an?y?)?) (?:more |further )?[`'\"]?(?:{MENTIONED})"
+)
+"""An error that a test, or a report that all is well, says was not met."""
+_DIFF_HEADING = re.compile(r"\s*[+-] ?#{1,6} \S")
+"""A heading in a change of documents."""
 _BLANK = re.compile(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
 """Where a program would have printed a value."""
 _PASSED = re.compile(
@@ -83,6 +90,8 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     text = texts[number]
     if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)) or _ANSWER.search(text):
         return False
+    if _DENIED.search(text) or _DIFF_HEADING.match(text):
+        return True
     if _PASSED.match(text) or _AS_EXPECTED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True
     if CELLS.match(text) or _NUMBERED.search(text) or _TERM.match(text) or _MEANING.search(text) or _BLANK.search(text):
