@@ -178,6 +178,7 @@ WORDS = Words(
             MisuseKind.closed: "{count:call} on a closed producer",
             MisuseKind.at_once: "two transactional calls at once",
             MisuseKind.while_ending: "{count:call} while the transaction was being ended",
+            MisuseKind.prepared: "{count:call} after the transaction was prepared",
             MisuseKind.not_polled: "delivery reports not polled before the commit",
         },
         (
@@ -204,6 +205,8 @@ WORDS = Words(
             "The client refused the second call.",
             MisuseKind.while_ending: f"The application{WHO}[ {{perhaps}}] went on sending while its commit or abort "
             "was under way. The client refused the call; no broker was asked.",
+            MisuseKind.prepared: f"The application{WHO} made {{count:call}} in a transaction that it had prepared for "
+            "two-phase commit. Only its end is allowed then; the client refused, no broker was asked.",
             MisuseKind.not_polled: f"commitTransaction{WHO} waited for delivery reports. The application[ {{perhaps}}] "
             "did not take them from the event queue. Nothing was sent to the coordinator; nothing is committed.",
             MisuseKind.unnamed: f"The application{WHO} made {{count:call}} that the producer's state does not allow[: "
@@ -269,6 +272,8 @@ WORDS = Words(
                     MisuseKind.initialised_twice: "Call initTransactions once in the life of a producer. After a fatal "
                     "error make a new producer instead",
                     MisuseKind.closed: "Make a new producer after closing one, and stop its users before close()",
+                    MisuseKind.prepared: "After prepareTransaction call only commitTransaction, abortTransaction or "
+                    "completeTransaction; what belongs to the transaction comes before",
                     MisuseKind.not_polled: "Read the delivery reports in a thread of its own (Go: range over Events()) "
                     "or turn them off. Then make the same call again, or abort",
                     MisuseKind.while_ending: "Wait for the commit or abort before the next send: begin anew when it "

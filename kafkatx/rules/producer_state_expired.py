@@ -34,6 +34,7 @@ from kafkatx.findings.one_failure import (
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -181,8 +182,16 @@ def _healed(model: CaptureModel, retried: dict[int, list[int]]) -> Iterator[Case
             until=until,
             topic=place[0] if place else None,
             partition=place[1] if place else None,
-            **columns(logs, name, [producer_at(client, row) for row in mine], mine, places),
+            **columns(logs, name, _producers(logs, client, mine, beside), mine, places),
         )
+
+
+def _producers(
+    logs: LogModel, client: ClientInstance | None, rows: list[int], beside: list[int]
+) -> list[tuple[int | None, int | None]]:
+    """Producer id and epoch at each line of a client; where it names none, the id that the brokers' lines do."""
+    told = only(logs.number(row, "producer_id") for row in beside)
+    return [(number if number is not None else told, epoch) for number, epoch in (producer_at(client, row) for row in rows)]
 
 
 def _is_repaired(logs: LogModel, told: ToldFailure) -> bool:

@@ -28,6 +28,7 @@ class MisuseKind(Enum):
     closed = "the producer had been closed"
     at_once = "another transactional call was still running"
     while_ending = "the transaction was being committed or aborted"
+    prepared = "the transaction had been prepared for two-phase commit"
     not_polled = "delivery reports were not taken from the event queue"
     other = "the producer was in another state"
     unnamed = "the producer was in a state that the library does not name"
@@ -82,6 +83,7 @@ _TEXTS = (
         MisuseKind.at_once,
         re.compile(r"API call is already in progress|Simultaneous \S+ API calls not allowed"),
     ),
+    (MisuseKind.prepared, re.compile("while the transaction is in a prepared state")),
     (MisuseKind.not_polled, re.compile("the event queue must be polled for delivery report events")),
     (MisuseKind.other, re.compile("transaction manager: invalid transition attempted")),
 )

@@ -19,6 +19,10 @@ MOST_WORDS = 2
 """Plain words in a front: a name of a service, a key."""
 _WORD = re.compile(r"[^\W\d_]+['\u2019]?[^\W\d_]*[,.!?]?")
 _NAME = re.compile(r".*[\d|\]\[{}<>=:/_]|.*\w\.\w|[A-Z]{4,8}\b")
+_FAILED = re.compile(
+    "[\u2716\u2717\u2718\u274c\u274e\u26a0\u203c\u2757\u26d4\U0001f4a5\U0001f525\U0001f6a8\U0001f6d1]\ufe0f?$"
+)
+"""Signs that programs print before what failed."""
 _TIME = re.compile(DATED_ANYHOW)
 _QUOTES = {'"': '"', "'": "'", "`": "`", "{{": "}}", "\u00ab": "\u00bb", "\u201c": "\u201d", "\u300c": "\u300d"}
 _SOURCE = re.compile(r"=> |(?:^|\s)//|::\w+\(|\b(?:if|match|let|return|raise|throw)\b")
@@ -44,7 +48,7 @@ def is_front(before: str) -> bool:
         return False
     pieces = before.split()
     plain = sum(_WORD.fullmatch(piece) is not None and not piece.isupper() for piece in pieces)
-    return plain <= MOST_WORDS and any(_NAME.match(piece) for piece in pieces)
+    return plain <= MOST_WORDS and any(_NAME.match(piece) or _FAILED.match(piece) for piece in pieces)
 
 
 def _quotes_line(before: str) -> bool:

@@ -147,7 +147,8 @@ def best_in(line: str) -> Found | None:
     if len(kinds) > 1 and not best[0].is_whole:
         return None
     told = [rival for rival in rivals if rival.pattern.entry.kind in kinds]
-    return (told or rivals)[0]
+    failed = [rival for rival in rivals if rival.pattern.entry.kind is EventKind.failure]
+    return (told or failed or rivals)[0]
 
 
 def most_in(line: str) -> int:
