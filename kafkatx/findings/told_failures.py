@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kafkatx.findings.client_lines import is_cut_out
 from kafkatx.findings.endless_retries import FEWEST, endless_retries, goes_on, left_unanswered, waiting_call
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
@@ -31,6 +30,7 @@ from kafkatx.findings.failure_kinds import (
 )
 from kafkatx.findings.finding import UNEXPLAINED
 from kafkatx.findings.protocol_errors import protocol_error
+from kafkatx.findings.told_twice import with_nameless, without_excerpts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.failures import FAILURES, REPEATED, failures, is_text_of, meanings_of
@@ -38,7 +38,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-from kafkatx.terms.error_codes import FENCED, GENERIC, error_code
+from kafkatx.terms.error_codes import GENERIC
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
@@ -56,6 +56,8 @@ OUTCOME, ENDS = "commit_outcome_unknown", ("commitTransaction", "abortTransactio
 ENDED_BADLY = "error in EndTxnResponse"
 """How Java's client says that it does not know the answer to its end of a transaction: a commit or an abort."""
 RETRIED, FATAL = "retriable", "fatal"
+WRAPS = "look at cause"
+"""The category of exceptions that only wrap another."""
 BUSY = "CONCURRENT_TRANSACTIONS"
 """What is answered while the transaction before is being completed."""
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
@@ -108,7 +110,7 @@ class ToldFailure:
 def told_failures(model: CaptureModel) -> tuple[ToldFailure, ...]:
     """Every failure that logs and texts tell of, in the order of their lines."""
     logs = model.logs
-    of_clients = _with_nameless(logs, _without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)]))
+    of_clients = with_nameless(logs, without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)]))
     of_brokers = [told for told in _of_brokers(logs) if not any(_is_echo(told, other) for other in of_clients)]
     found = tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0]))
     return found or tuple(_unanswered(logs)) or tuple(_spoken(logs))
@@ -193,67 +195,6 @@ def _retried(logs: LogModel, rows: list[int], searched: tuple[str, ...]) -> Told
     )
 
 
-def _without_excerpts(logs: LogModel, found: list[ToldFailure]) -> list[ToldFailure]:
-    """Lay what a text tells by its words alone, without time or name, to the failure of another with these words."""
-    known: dict[tuple[int, int], int] = {}
-    whole: list[ToldFailure] = []
-    for told in sorted(found, key=lambda one: not _is_placed(one)):
-        words = _texts(logs, told)
-        at = None if _is_placed(told) else next((known[one] for one in words if one in known), None)
-        if at is not None and not _shares_source(logs, told, whole[at]):
-            whole[at] = replace(whole[at], rows=(*whole[at].rows, *told.rows))
-            continue
-        known.update((one, len(whole)) for one in words if one not in known)
-        whole.append(told)
-    return whole
-
-
-def _with_nameless(logs: LogModel, found: list[ToldFailure]) -> list[ToldFailure]:
-    """Lay a refusal of an old epoch that names nobody to that of the only id which the same few lines tell of.
-
-    The calls of a producer are refused one after the other, and not each line names it.
-    """
-    named = [told for told in found if told.transactional_id is not None and _is_fenced(told)]
-    if len({told.transactional_id for told in named}) != 1:
-        return found
-    first = named[0]
-    mine = [told for told in found if _is_of_nobody(told) and _is_fenced(told)]
-    mine = [told for told in mine if logs.path(told.rows[0]) == logs.path(first.rows[0])]
-    if not mine or not is_cut_out(logs, first.rows):
-        return found
-    rows = tuple(sorted({row for told in (first, *mine) for row in told.rows}))
-    joined = replace(first, rows=rows, call=first.call or mine[0].call)
-    return [joined if told is first else told for told in found if told not in mine]
-
-
-def _is_fenced(told: ToldFailure) -> bool:
-    return told.known is not None and error_code(told.known.name) in FENCED
-
-
-def _is_of_nobody(told: ToldFailure) -> bool:
-    """Whether nothing names whose failure it is, nor when it was."""
-    is_named = told.client is not None and told.client.client_id is not None
-    return not is_named and told.transactional_id is None and told.at is None
-
-
-def _is_placed(told: ToldFailure) -> bool:
-    """Whether somebody's name or a time says which failure it is."""
-    is_named = told.client is not None and told.client.client_id is not None
-    return is_named or told.transactional_id is not None or told.at is not None
-
-
-def _texts(logs: LogModel, told: ToldFailure) -> set[tuple[int, int]]:
-    """The errors of its lines with their words."""
-    e = logs.events
-    pairs = {(int(e["error_code"][row]), int(e["detail_code"][row])) for row in told.rows}
-    return {pair for pair in pairs if pair[1] >= 0}
-
-
-def _shares_source(logs: LogModel, told: ToldFailure, other: ToldFailure) -> bool:
-    sources = logs.events["source"]
-    return int(sources[told.rows[0]]) in {int(sources[row]) for row in other.rows}
-
-
 def _without_echoes(logs: LogModel, found: list[ToldFailure]) -> Iterator[ToldFailure]:
     """Leave out what a producer throws by itself since it failed before: that failure has these lines too."""
     owner: ToldFailure | None = None
@@ -298,7 +239,8 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
     rows = failure.rows or (failure.row,)
     meanings = _meanings(implementation, release, failure)
     known = protocol_error(failure.exception, failure.message)
-    if known is None and not meanings and (inner := _known_within(logs, rows)) is not None:
+    is_unsaid = all(entry.category == WRAPS for entry in meanings)
+    if known is None and is_unsaid and (inner := _known_within(logs, rows)) is not None:
         failure = replace(failure, exception=inner.exception, message=inner.message)
         meanings = _meanings(implementation, release, failure)
         known = protocol_error(inner.exception, inner.message)

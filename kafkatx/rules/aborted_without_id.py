@@ -175,7 +175,8 @@ NAMELESS_WORDS = Words(
 DROPPED_WORDS = Words(
     DroppedBatches,
     title="records dropped by an abort",
-    summary="The transaction of {name}[ {perhaps}] was aborted while records of it were not sent yet: these were thrown "
+    summary="The transaction of {name}[ {perhaps}] was aborted while records of it were not sent yet: these were "
+    "thrown "
     "away, and readers get none of that transaction. Who aborted it does not stand here.",
     actors=(included("client"),),
     steps=(step("Batches were dropped, {count:time}", "the error names the abort", cites="lines"),),

@@ -243,13 +243,16 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
-            "Wait until its transaction.timeout.ms is over, or end it with kafka-transactions.sh abort. Nobody else does: "
-            "an application that takes a new transactional.id at each start never ends the transaction of the one before",
+            "Wait until its transaction.timeout.ms is over, or end it with kafka-transactions.sh abort. Nobody else "
+            "does: "
+            "an application that takes a new transactional.id at each start never ends the transaction of the one "
+            "before",
             "operator",
             needs="has_new_ids",
         ),
         remedy(
-            "Give each instance one transactional.id that it keeps over restarts: its initTransactions then ends what it "
+            "Give each instance one transactional.id that it keeps over restarts: its initTransactions then ends what "
+            "it "
             "had left open",
             "application",
             needs="has_new_ids",

@@ -191,7 +191,9 @@ def _producers(
 ) -> list[tuple[int | None, int | None]]:
     """Producer id and epoch at each line of a client; where it names none, the id that the brokers' lines do."""
     told = only(logs.number(row, "producer_id") for row in beside)
-    return [(number if number is not None else told, epoch) for number, epoch in (producer_at(client, row) for row in rows)]
+    return [
+        (number if number is not None else told, epoch) for number, epoch in (producer_at(client, row) for row in rows)
+    ]
 
 
 def _is_repaired(logs: LogModel, told: ToldFailure) -> bool:
@@ -296,7 +298,8 @@ HEALED_WORDS = Words(
     considered=(ruled_out("sequence_gap", "no batch was missing, the leader had no state at all"),),
     remedies=(
         remedy(
-            "Nothing to do for the data. To avoid it: brokers before 2.4 forget a producer when retention deletes its last "
+            "Nothing to do for the data. To avoid it: brokers before 2.4 forget a producer when retention deletes its "
+            "last "
             "batch, so upgrade them, or keep records longer. Later ones forget it after producer.id.expiration.ms "
             "(before 3.4: transactional.id.expiration.ms): raise that above its longest pause",
             "operator",
@@ -312,7 +315,8 @@ TAKEN_WORDS = Words(
     steps=(step("A batch was taken, {count:time}", "the line says that the producer was evicted", cites="lines"),),
     remedies=(
         remedy(
-            "Nothing to do for these batches. To avoid it raise transactional_id_expiration_ms of the cluster above the "
+            "Nothing to do for these batches. To avoid it raise transactional_id_expiration_ms of the cluster above "
+            "the "
             "longest pause of the producer",
             "operator",
         ),

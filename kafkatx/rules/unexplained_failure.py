@@ -345,7 +345,8 @@ WORDS = Words(
             unless="is_fatal is_abortable is_retriable is_repeated is_retry",
         ),
         remedy(
-            "Look whether the client got through later (it begins a transaction, or is given a producer id). If not, look "
+            "Look whether the client got through later (it begins a transaction, or is given a producer id). If not, "
+            "look "
             "at the coordinator of its transactional.id: the logs of the brokers at that time, and the state of the id",
             "operator",
             needs="is_retry",

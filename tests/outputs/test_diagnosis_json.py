@@ -85,7 +85,9 @@ def test_a_clean_bill_says_what_was_not_read():
 def test_where_nothing_was_looked_at_there_is_nothing_to_judge():
     told = said(examined=Examined())["answer"]
     assert told["state"] == "nothing_to_judge"
-    assert told["headline"] == ("Nothing to judge: what could be read tells of no transaction, and of nothing that failed.")
+    assert told["headline"] == (
+        "Nothing to judge: what could be read tells of no transaction, and of nothing that failed."
+    )
     assert told["worst"] is told["examined"]["from"] is None
 
 

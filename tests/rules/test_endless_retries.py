@@ -58,7 +58,10 @@ def test_one_retry_and_one_that_other_lines_follow_are_told_for_information(tmp_
 
 
 def test_a_transaction_that_is_still_being_completed_is_no_more_than_that(tmp_path):
-    busy = "Producer attempted to update a transaction while another concurrent operation on the same transaction was ongoing"
+    busy = (
+        "Producer attempted to update a transaction while another concurrent operation on the same transaction was "
+        "ongoing"
+    )
     found = told(tmp_path, "".join(GETPID.format(at=at, error=busy) for at in (1686241309, 1686241310)))["findings"]
     assert [(one["rule"], one["severity"]) for one in found] == [("unexplained_failure", "info")]
 

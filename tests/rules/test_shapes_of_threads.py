@@ -15,37 +15,43 @@ from kafkatx.outputs.diagnosis_json import document
 from kafkatx.terms.errors import NothingReadableError
 
 COMMITTABLE = (
-    "java.lang.IllegalStateException: Failed to commit KafkaCommittable{producerId=51, epoch=4, transactionalId=bill-3-9}\n"
+    "java.lang.IllegalStateException: Failed to commit KafkaCommittable{producerId=51, epoch=4, "
+    "transactionalId=bill-3-9}\n"
     "\tat org.apache.flink.connector.kafka.sink.KafkaCommitter.commit(KafkaCommitter.java:119)\n"
-    "\tat org.apache.flink.streaming.runtime.operators.sink.CommitterOperator.initializeState(CommitterOperator.java:121)\n"
+    "\tat org.apache.flink.streaming.runtime.operators.sink.CommitterOperator.initialize(CommitterOperator.java:1)\n"
 )
-IN_STATE = "Caused by: org.apache.kafka.common.errors.InvalidTxnStateException: The producer attempted a transactional " \
+ERRORS = "org.apache.kafka.common.errors."
+IN_STATE = f"Caused by: {ERRORS}InvalidTxnStateException: The producer attempted a transactional " \
     "operation in an invalid state.\n"  # fmt: skip
 ROLLED_BACK = (
     "[  main] o.s.t.i.TransactionInterceptor : Completing transaction for [Billing.close] after exception: "
     "java.lang.RuntimeException: no such customer\n"
 )
 DROPPED = (
-    "[  main] o.a.k.clients.producer.KafkaProducer : [Producer clientId=p-0, transactionalId=bill-0] Aborting incomplete "
-    "transaction\n\norg.apache.kafka.common.errors.TransactionAbortedException: Failing batch since transaction was aborted\n"
+    "[  main] o.a.k.clients.producer.KafkaProducer : [Producer clientId=p-0, transactionalId=bill-0] Aborting "
+    "incomplete transaction\n\norg.apache.kafka.common.errors.TransactionAbortedException: Failing batch since transaction was "
+    "aborted\n"
 )
 FAUST = (
-    "[2022-03-04 10:00:01,004: ERROR]: [^--Consumer]: Crashed reason=ProducerFenced('There is a newer producer using the "
-    "same transactional_id.')\nTraceback (most recent call last):\n"
+    "[2022-03-04 10:00:01,004: ERROR]: [^--Consumer]: Crashed reason=ProducerFenced('There is a newer producer using "
+    "the same transactional_id.')\nTraceback (most recent call last):\n"
     '  File "/srv/app/mode/services.py", line 71, in _run\n    await task\n'
 )
 QUOTED = (
     "            /**\n             * Caused by: java.util.concurrent.ExecutionException: "
     "org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce with an old epoch.\n"
-    "             * \tat org.apache.kafka.clients.producer.internals.FutureRecordMetadata.get(FutureRecordMetadata.java:65)\n"
-    "             * \tat org.example.Billing.main(Billing.java:40)\n             */\n            producer.send(record);\n"
+    "             * \tat org.apache.kafka.clients.producer.internals.FutureMetadata.get(FutureMetadata.java:65)\n"
+    "             * \tat org.example.Billing.main(Billing.java:40)\n             */\n            "
+    "producer.send(record);\n"
 )
 ANSWER = (
     '[Connection] Response EndTxn(key: 26, version: 1)\n    broker: "b1:9092"\n    clientId: "bill"\n'
-    '    error: "The producer attempted a transactional operation in an invalid state"\n    correlationId: 12\n    size: 10\n'
+    '    error: "The producer attempted a transactional operation in an invalid state"\n    correlationId: 12\n    '
+    "size: 10\n"
 )
 TXNAPI = (
-    "%7|1677230000.123|TXNAPI|bill#producer-2| [thrd:app]: Transactional API called: send_offsets_to_transaction (in txn "
+    "%7|1677230000.123|TXNAPI|bill#producer-2| [thrd:app]: Transactional API called: send_offsets_to_transaction (in "
+    "txn "
     "state {state}, idemp state Assigned, API timeout -1)\n"
 )
 DENIED = (
@@ -53,12 +59,15 @@ DENIED = (
     "(org.apache.kafka.clients.producer.internals.Sender)\n"
     "org.apache.kafka.common.errors.TransactionalIdAuthorizationException: Transactional Id authorization failed.\n"
 )
-BUSY = "The producer attempted to update a transaction while another concurrent operation on the same transaction was ongoing"
+BUSY = (
+    "The producer attempted to update a transaction while another concurrent operation on the same transaction was "
+    "ongoing"
+)
 REDPANDA = "{level:5} 2024-07-30 18:30:5{s},573 [shard 0:main] cluster - {source}:88 - {said}\n"
 DROPS = REDPANDA.format(
     level="DEBUG", s=1, source="producer_state_manager.cc",
-    said="Removing producer: { id: {producer_identity: id=71, epoch=0}, group: 5, requests: { inflight: 0, finished: 2 }, "
-    "ms_since_last_update: 700491 }, current producer count: 1",
+    said="Removing producer: { id: {producer_identity: id=71, epoch=0}, group: 5, requests: { inflight: 0, "
+    "finished: 2 }, ms_since_last_update: 700491 }, current producer count: 1",
 )  # fmt: skip
 REFUSES = REDPANDA.format(
     level="WARN", s=4, source="producer_state.cc",
@@ -67,7 +76,8 @@ REFUSES = REDPANDA.format(
     "first_seq: 9, is_transactional: false, record_count: 1, last_seq: 9}, term: 3, reset: false",
 )  # fmt: skip
 TAKEN_OVER = "".join(
-    f"bill-0::TransactionMetadata(transactionalId=bill-0, {{id}}producerEpoch={epoch}, txnTimeoutMs=120000, state={state}, "
+    f"bill-0::TransactionMetadata(transactionalId=bill-0, {{id}}producerEpoch={epoch}, txnTimeoutMs=120000, "
+    f"state={state}, "
     f"pendingState=None, txnStartTimestamp={start}, txnLastUpdateTimestamp={at}, partitions=[{partitions}])\n"
     for epoch, state, start, at, partitions in (
         (0, "Ongoing", 1699766244914, 1699766244914, "words-0"),
@@ -129,7 +139,8 @@ SHAPES = {
     ),
     "an error that is being tried again": (f"ERROR: Failed to send messages: {BUSY}\n" * 3, []),
     "brokers that can't raise an epoch": (
-        "Transiting to fatal error state due to org.apache.kafka.common.errors.UnsupportedVersionException: Attempted to "
+        "Transiting to fatal error state due to org.apache.kafka.common.errors.UnsupportedVersionException: Attempted "
+        "to "
         "write a non-default producerId at version 1\n",
         [("misconfiguration", "error")],
     ),
@@ -176,7 +187,7 @@ def test_a_producer_id_that_is_not_there_is_no_minus_one(shown: str, tmp_path: P
 
 
 def test_an_exception_of_nobody_is_that_of_the_only_id(tmp_path: Path) -> None:
-    thrown = "org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce with an old epoch.\n\n"
+    thrown = f"{ERRORS}InvalidProducerEpochException: Producer attempted to produce with an old epoch.\n\n"
     found = told(
         tmp_path,
         f"The first instance gets\n\n{thrown}and the topic holds\n\n" + TAKEN_OVER.format(id="producerId=15, "),
@@ -188,9 +199,11 @@ def test_refusals_of_one_producer_are_one_incident_that_people_explain(tmp_path:
     text = (
         "Two `KafkaProducer` instances, same `transactional.id`; the second calls initTransactions.\n\n```\n"
         "first send threw: java.util.concurrent.ExecutionException\n"
-        "  caused by: org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce with an "
+        "  caused by: org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce "
+        "with an "
         "old epoch.\n\nfirst commit threw: org.apache.kafka.common.errors.InvalidProducerEpochException:\n"
-        "  Producer with transactionalId 'bill-0' and (producerId=61, epoch=0) attempted to produce with an old epoch\n```\n"
+        "  Producer with transactionalId 'bill-0' and (producerId=61, epoch=0) attempted to produce with an old "
+        "epoch\n```\n"
     )
     (found,) = told(tmp_path, text)["findings"]
     assert (found["rule"], found["verdict"], found["transactional_id"]) == (
@@ -242,7 +255,8 @@ def test_what_streams_owns_is_restarted_and_not_aborted_by_hand(tmp_path: Path) 
     text = (
         "16:38:58 ERROR [KAFKA] RecordCollectorImpl - stream-thread [bill-StreamThread-1] stream-task [0_0] Error "
         "encountered sending record to topic bill-store-changelog for task 0_0 due to:\n"
-        "org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce with an old epoch.\n"
+        "org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce with an old "
+        "epoch.\n"
     )
     (found,) = told(tmp_path, text)["findings"]
     remedies = " ".join(one["text"] for one in found["remedies"])
@@ -262,13 +276,15 @@ def test_new_ids_at_each_start_are_not_advised_to_start_again(tmp_path: Path) ->
 
 def test_what_a_client_healed_is_no_warning_of_the_broker(tmp_path: Path) -> None:
     broker = (
-        "[2020-02-13 16:10:24,167] ERROR [ReplicaManager broker=1] Error processing append operation on partition bill-0 "
+        "[2020-02-13 16:10:24,167] ERROR [ReplicaManager broker=1] Error processing append operation on partition "
+        "bill-0 "
         "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.UnknownProducerIdException: Found no record of "
         "producerId=3 on the broker at offset 57in partition bill-0. It is possible that the last message with the "
         "producerId=3 has been removed due to hitting the retention limit.\n"
     )
     client = (
-        "[2020-02-13 16:10:24,168] WARN [Producer clientId=bill-1] Got error produce response with correlation id 63 on "
+        "[2020-02-13 16:10:24,168] WARN [Producer clientId=bill-1] Got error produce response with correlation id 63 "
+        "on "
         "topic-partition bill-0, retrying (2147483646 attempts left). Error: UNKNOWN_PRODUCER_ID "
         "(org.apache.kafka.clients.producer.internals.Sender)\n"
     )

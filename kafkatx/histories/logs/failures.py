@@ -22,7 +22,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.entries import ClientException, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.catalogue.releases import Release
-from kafkatx.terms.catalogue.templates import parse_template
+from kafkatx.terms.catalogue.templates import one_blank, parse_template
 from kafkatx.terms.events import EventKind
 
 FAILURES = (
@@ -201,7 +201,7 @@ def _of_class(implementation: str, name: str) -> tuple[ClientException, ...]:
 def is_text_of(entry: ClientException, message: str) -> bool:
     """Whether a message is one of those that a row of the catalogue has."""
     return bool(message) and any(
-        parse_template(text).values(message.rstrip(".")) is not None for text in entry.messages
+        parse_template(text).values(one_blank(message).strip().rstrip(".")) is not None for text in entry.messages
     )
 
 

@@ -268,7 +268,8 @@ REFUSED_WORDS = Words(
     ),
     remedies=(
         remedy(
-            "Grant the principal WRITE and DESCRIBE on the topic[ {topic}] (IDEMPOTENT_WRITE on the cluster for brokers "
+            "Grant the principal WRITE and DESCRIBE on the topic[ {topic}] (IDEMPOTENT_WRITE on the cluster for "
+            "brokers "
             "before 2.8), at the product that answered",
             "broker",
             needs="is_without_id",
@@ -294,7 +295,8 @@ REFUSED_WORDS = Words(
                     "controller.listener.names",
                     Refusal.old_for_groups: "Upgrade the brokers to 2.5 or later; until then use exactly_once (Streams "
                     "before 4.0), or sendOffsetsToTransaction with the group's name",
-                    Refusal.old_for_bump: "Upgrade the brokers to 2.5 or later, or take a client of their release; what "
+                    Refusal.old_for_bump: "Upgrade the brokers to 2.5 or later, or take a client of their release; "
+                    "what "
                     "made the client ask for a new epoch is the error before",
                     Refusal.commit_interval: "Lower commit.interval.ms, or raise producer.transaction.timeout.ms above "
                     "three times that",

@@ -11,20 +11,22 @@ from collections.abc import Iterable
 
 from kafkatx.histories.logs.log_model import LogModel
 
-_OWNERS = (
-    ("Kafka Streams", re.compile(
-        r"kafka\.streams\.|\bStreamThread|\bStreamTask\b|\bRecordCollector|\bStreamsProducer\b|\bTaskManager\b.*stream"
-    )),
-    ("Kafka Connect", re.compile(r"kafka\.connect\.|\b(?:ExactlyOnce|Abstract)?WorkerSource(?:Task)?\b|\bWorkerTask\b")),
-    ("Flink", re.compile(r"apache\.flink\.|\bFlinkKafka\w+|\bKafka(?:Writer|Committer)\b|\bTwoPhaseCommitSinkFunction\b")),
-)  # fmt: skip
+_OWNERS = {
+    "Kafka Streams": re.compile(
+        r"kafka\.streams\.|\bStreamThread|\bStreamTask\b|\bRecordCollector|\bStreamsProducer\b"
+    ),
+    "Kafka Connect": re.compile(r"kafka\.connect\.|\b(?:ExactlyOnce|Abstract)?WorkerSource(?:Task)?\b|\bWorkerTask\b"),
+    "Flink": re.compile(
+        r"apache\.flink\.|\bFlinkKafka\w+|\bKafka(?:Writer|Committer)\b|\bTwoPhaseCommitSinkFunction\b"
+    ),
+}
 """Frameworks, and what stands in names of their loggers, threads, calls and exceptions."""
 
 
 def owner_in_lines(logs: LogModel, rows: Iterable[int]) -> str | None:
     """Return the framework that lines name in their logger, their thread, or the exceptions and calls below them."""
     words = [word for row in rows for word in _names(logs, row)]
-    return next((name for name, pattern in _OWNERS if any(pattern.search(word) for word in words)), None)
+    return next((name for name, pattern in _OWNERS.items() if any(pattern.search(word) for word in words)), None)
 
 
 def _names(logs: LogModel, row: int) -> list[str]:

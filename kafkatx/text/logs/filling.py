@@ -22,6 +22,8 @@ _PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
 _OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
 _PRODUCER = re.compile(r"producerId=(\d{1,19}), epoch=(\d{1,5})")
 _THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
+_CONSTANT_FIRST = re.compile(r"([A-Z]{3,20}(?:_[A-Z]{2,20}){1,6})[.,;:)`'\"] ")
+"""An error of the protocol, and words behind it that are no part of its name."""
 _FAILED = re.compile(rf"(?P<words>.*) \((?P<error>[A-Z_0-9]{{4,60}})(?:{EPOCH_BUMP})?\)?(?:; [a-zA-Z].*)?", re.DOTALL)
 
 Row = list[int]
@@ -53,6 +55,8 @@ def fill_field(row: Row, name: str, value: str, strings: Strings) -> None:
         if found := _PRODUCER.search(value):
             row[COLUMNS["producer_id"]] = number(found[1], LARGEST["producer_id"])
             row[COLUMNS["producer_epoch"]] = number(found[2], LARGEST["producer_epoch"])
+    elif name == "error" and (constant := _CONSTANT_FIRST.match(value)):
+        row[COLUMNS["error_code"]] = strings.code(constant[1])
     elif name == "exception":
         thrown = _THROWN.fullmatch(value.strip())
         row[COLUMNS["error_code"]] = strings.code(thrown[1] if thrown else "")

@@ -38,13 +38,12 @@ _ESCAPED = re.compile(
     r"\\[_\[\]*<>#-]|&(?:lt|gt|amp|quot|nbsp|#\d{1,5});|<br ?/?>|</\w|^\s*[`<]|^\s+(?:message|stack|reason|msg): ['`]"
     r"|^\"[\d\[].*\"[,;]?\s*$"
 )
-_COMMENTED = re.compile(
-    r"\s*(?:\*|//+|#+|(?:> ?)+)\s+(?:at [\w.$<>/@-]{3,250}\(|Caused by: |\.\.\. \d{1,4} more)"
-)
+_COMMENTED = re.compile(r"\s*(?:\*|//+|#+|(?:> ?)+)\s+(?:at [\w.$<>/@-]{3,250}\(|Caused by: |\.\.\. \d{1,4} more)")
 """A line of a stack trace that somebody put into a comment."""
 _ANSWER = re.compile(ANSWER)
 _FIELD_BELOW = re.compile(
-    r"\s+[\"']?(?P<name>broker|clientId|error|correlationId|size|timestamp|logger|groupId)[\"']?: (?P<value>.{1,600}?),?\s*"
+    r"\s+[\"']?(?P<name>broker|clientId|error|correlationId|size|timestamp|logger|groupId)[\"']?: "
+    r"(?P<value>.{1,600}?),?\s*"
 )
 _CUT_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
 _FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")

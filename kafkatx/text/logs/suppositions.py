@@ -79,6 +79,7 @@ MET_IN_SENTENCE = re.compile(
 """What somebody says who met an error."""
 MET_BEFORE_QUOTATION = re.compile(
     r"\b(?:get|gets|getting|got|see|sees|seeing|saw|receives?|received|threw|throws|fail(?:s|ed|ing)?|dies|died|crash\w*|"
+    r"(?:always|still|now|only) returns?(?: an?| the)? errors?|"
     r"stopped|logs?|shows?|says?|with|reports?)\b[^.;!?]{0,60}$|(?:Fehler|error|erreur|erro|errore|bekomm\w+|ошибк\w+)\b"
     r"[^.;!?]{0,40}$|[\u62a5\u62cb\u51fa\u9519\u7570\u5f02]|\u30a8\u30e9\u30fc|\u4f8b\u5916|\uc624\ub958",
     re.IGNORECASE,
