@@ -29,10 +29,10 @@ from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.failures import call_of
+from kafkatx.histories.logs.frameworks_named import owner_in_lines
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
-from kafkatx.rules.unexplained.owners import owner_in_lines
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.verdicts import Severity, Verdict

@@ -29,8 +29,8 @@ ROLLED_BACK = (
 )
 DROPPED = (
     "[  main] o.a.k.clients.producer.KafkaProducer : [Producer clientId=p-0, transactionalId=bill-0] Aborting "
-    "incomplete transaction\n\norg.apache.kafka.common.errors.TransactionAbortedException: Failing batch since transaction was "
-    "aborted\n"
+    "incomplete transaction\n\norg.apache.kafka.common.errors.TransactionAbortedException: Failing batch since "
+    "transaction was aborted\n"
 )
 FAUST = (
     "[2022-03-04 10:00:01,004: ERROR]: [^--Consumer]: Crashed reason=ProducerFenced('There is a newer producer using "
@@ -138,6 +138,45 @@ SHAPES = {
         [("unexplained_failure", "error")],
     ),
     "an error that is being tried again": (f"ERROR: Failed to send messages: {BUSY}\n" * 3, []),
+    "an error as Ruby's binding prints it": (
+        "WaterDrop::Errors::ProduceError: #<Rdkafka::RdkafkaError: Local: This instance has been fenced by a newer "
+        "instance "
+        "(fenced)>\n",
+        [("unexplained_failure", "error")],
+    ),
+    "an error as an atom": (
+        "10:00:00.100 [error] commit failed: {error, invalid_producer_id_mapping}\n",
+        [("transactional_id_expired", "error")],
+    ),
+    "an atom that a program matches": ("    {:error, :producer_fenced} -> restart()\n", []),
+    "a call of Rust's binding that timed out": (
+        "Error: Transaction(RDKafkaError(Transactional API operation (commit_transaction) timed out))\n",
+        [("commit_outcome_unknown", "error")],
+    ),
+    "frames whose exception was cut off": (
+        "\tat org.apache.kafka.clients.producer.internals.TransactionManager.maybeFailWithError(Transactions.java:1)\n"
+        "\tat org.apache.kafka.clients.producer.KafkaProducer.beginTransaction(KafkaProducer.java:600)\n",
+        [("unexplained_failure", "warning")],
+    ),
+    "a cause above its wrapper": (
+        f"Caused by: {ERRORS}ProducerFencedException: There is a newer producer with the same transactionalId which "
+        f"fences "
+        "the current one.\nCaused by: org.apache.flink.util.FlinkRuntimeException: Failed to send data to Kafka "
+        "bill-0@-1 "
+        "with FlinkKafkaInternalProducer{transactionalId='bill-0-1', inTransaction=true, closed=false}\n",
+        [("unexplained_failure", "error")],
+    ),
+    "Spark's streams in a topic with markers": (
+        "java.lang.IllegalArgumentException: requirement failed: Failed to get records for spark-executor-a bill 0 5 "
+        "after "
+        "polling for 1000\n",
+        [("unexplained_failure", "warning")],
+    ),
+    "a call after the transaction was prepared": (
+        "java.lang.IllegalStateException: Cannot perform operation while the transaction is in a prepared state. Only "
+        "commitTransaction(), abortTransaction(), or completeTransaction() are permitted.\n",
+        [("api_misuse", "warning")],
+    ),
     "brokers that can't raise an epoch": (
         "Transiting to fatal error state due to org.apache.kafka.common.errors.UnsupportedVersionException: Attempted "
         "to "

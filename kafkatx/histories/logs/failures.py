@@ -119,7 +119,7 @@ def call_of(model: LogModel, row: int) -> str | None:
 def _root(model: LogModel, row: int) -> tuple[str, str]:
     """Class and message of the root cause that a line shows; of an error code the exception that stands for it."""
     trace = model.trace(row)
-    if trace is not None:
+    if trace is not None and trace.root.exception:
         return trace.root.exception, trace.root.message
     error = model.string(row, "error") or IMPLIED.get(model.kind(row), UNNAMED if model.string(row, "api") else "")
     return _exceptions_of_codes().get(error, error), model.string(row, "detail") or ""

@@ -193,8 +193,8 @@ SUMMARIES = pick(
         "allows. Its transaction can't be committed with it.",
         Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
         "which came with 0.11 (without ZooKeeper: with 3.0).",
-        Refusal.controller: f"What the producer{OF} asked is no broker: it doesn't know the requests of clients. "
-        "It is the controllers' listener.",
+        Refusal.controller: f"The producer{OF} asked a controller, not a broker: bootstrap.servers names the "
+        "controllers' listener, which doesn't know the requests of clients.",
         Refusal.old_for_groups: "The brokers are older than 2.5: they don't know a consumer's generation in "
         "transactions (exactly_once_v2, sendOffsetsToTransaction with group metadata), nor stable offsets.",
         Refusal.old_for_bump: "The brokers are older than 2.5: the client, which may go on after an abortable error by "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from kafkatx.findings.finding import Finding
@@ -24,8 +23,6 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import NameList, Quoted, Refs, facts
 
 WORKED = "worked_before"
-_AGAIN = re.compile(r"\b(?:restor\w+|recover\w*|restart\w*|fail(?:ed|ing)?[- ]?over|redeploy\w*)\b", re.IGNORECASE)
-"""What is only done to what had run before."""
 INIT_HANGS = "init_hangs"
 """The symptom of a cluster that can't create __transaction_state, among others (symptoms.tsv)."""
 
@@ -86,9 +83,8 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
 
 
 def _worked_before(model: CaptureModel, one: NamedError) -> bool:
-    """Whether somebody says that it had worked: on the page, or by what was being done when it failed."""
-    said = statements_of(model.logs, one.path)
-    return _AGAIN.search(one.statement.text) is not None or any(other.name == WORKED for other in said)
+    """Whether somebody says on the page that it had worked."""
+    return any(other.name == WORKED for other in statements_of(model.logs, one.path))
 
 
 def _names(others: Sequence[NamedError]) -> NameList | None:

@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.entries import Spelling, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes, spellings
-from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.error_codes import ATOMS, ErrorCode, error_code
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.error_names import CLASS, CONFLUENT, KAFKAJS, NOT_WITHIN, SIMPLE_CLASS, TYPE_ARGUMENTS
 from kafkatx.text.logs.spelled import Spelled, all_spelled_in, names, spelled_in
@@ -34,7 +34,8 @@ MOST_EMBEDDED = 4
 _QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + rf"\[?{DATED}:\d\d")
 _ANY = re.compile(
     r"Exception|Error|Fenced|Throwable|KafkaJS|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: |\bcode[=:]|\[\d{1,3}\] [A-Z]"
-    r"|RESP_ERR_|RespErr|kafka\.errors\.|[a-z]\(['\")]|\bapiId\b|\berror_?[nN]ame\b|\btype\b"
+    r"|RESP_ERR_|RespErr|Rdkafka::|[ :'][a-z]{3,20}_[a-z]{3,20}"
+    r"|kafka\.errors\.|[a-z]\(['\")]|\bapiId\b|\berror_?[nN]ame\b|\btype\b"
 )
 _FULL = re.compile(
     rf"{NOT_WITHIN}({CLASS})(?:{TYPE_ARGUMENTS})?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL
@@ -66,6 +67,12 @@ _OF_NUMBER = re.compile(r"\b(?:code|errno|err)[\"']?(?:\s?[=:(]\s?|\s)[\"']?(-1[
 """Numbers that only librdkafka gives to errors."""
 _TERMINATED = re.compile(r"Process is terminated due to (\w{3,79}Exception)\.")
 """What .NET says of an error that no program can catch."""
+_RUBY = re.compile(r"\bRdkafka::(?:\w{2,40}::)?\w{0,40}Error: (.{0,400}?) ?\(([a-z][a-z_]{2,50})\)", re.DOTALL)
+"""Ruby's binding, which prints the constant of an error in small letters without its first underscore."""
+_ATOM = re.compile(
+    r"(?:\{:?error, ?:?|[ (\[{,]:|\b(?:failed|error|reason)[:=]? :?)'?([a-z]{3,20}(?:_[a-z]{2,20}){1,6})\b(?![\w.(/])"
+)
+"""An error as an atom of Erlang and Elixir (brod, kafka_ex)."""
 _MARKS = {'"': '"', "'": "'", "`": "`", "(": ")", "[": "]", "{": "}"}
 _JAVA = ("org.apache.kafka.", "java.")
 _LEADS = (":", " is", " due to", " caused by", " because of", "exception=")
@@ -217,6 +224,30 @@ def _shown(message: str) -> Thrown | None:
     return thrown(found[1], found[3] or "") if found and found[1] in known_classes() else None
 
 
+def _ruby(message: str) -> Thrown | None:
+    found = _RUBY.search(message)
+    name = found[2].upper() if found else ""
+    if found is None or not (name in known_codes() or f"_{name}" in _own_names()):
+        return None
+    return Thrown(name if name in known_codes() else f"_{name}", found[1])
+
+
+@cache
+def _own_names() -> frozenset[str]:
+    """Constants of the errors that librdkafka finds out by itself."""
+    return frozenset(entry.name for entry in _of_librdkafka() if entry.name.startswith("_"))
+
+
+def atom_in(message: str) -> re.Match[str] | None:
+    """Return the error of the protocol that an atom names, where only producers and transactions meet it."""
+    return next((found for found in _ATOM.finditer(message) if found[1] in ATOMS), None)
+
+
+def _atom(message: str) -> Thrown | None:
+    found = atom_in(message)
+    return Thrown(found[1].upper(), message[:LONGEST_MESSAGE]) if found else None
+
+
 def _terminated(message: str) -> Thrown | None:
     found = _TERMINATED.search(message)
     return Thrown(f"System.{found[1]}", "") if found else None
@@ -277,6 +308,7 @@ def _kerr(message: str) -> Thrown | None:
 
 _READERS = (
     _confluent,
+    _ruby,
     _full,
     _numbered,
     _kafkajs,
@@ -290,6 +322,7 @@ _READERS = (
     _coded,
     named_by_field,
     _constant,
+    _atom,
     _terminated,
 )
 """Forms in which exceptions are named; of a message that fits several, the first counts."""

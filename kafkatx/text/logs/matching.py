@@ -25,6 +25,7 @@ from kafkatx.terms.catalogue.loading import (
     event_templates,
 )
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
+from kafkatx.terms.error_codes import ATOMS
 from kafkatx.terms.events import EventKind
 from kafkatx.text.logs.calls import BEGUN, INITIALISED
 from kafkatx.text.logs.spelled import words
@@ -46,7 +47,7 @@ _BRACKET = re.compile(r"\[\w+ <\w+>\] ")
 TROUBLE = (
     b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError", b"KafkaJS",
     b"[Error ", b"aiokafka.errors.", b"kafka.errors.", b"code=_", b"code: _", b"Error code = ",
-    b"RD_KAFKA_RESP_ERR_", b"RdKafkaRespErr",
+    b"RD_KAFKA_RESP_ERR_", b"RdKafkaRespErr", b"Rdkafka::",
 )  # fmt: skip
 """Literals of lines that matter whatever text they hold: exceptions, and blocks of settings."""
 REQUESTS = (
@@ -133,7 +134,8 @@ def prefilter() -> Automaton:
     own = (literal for pattern in patterns() for literal in _literals(pattern))
     spelled = (text[:LONGEST_LITERAL].encode() for text in words())
     named = (f"{error.name}: ".encode() for error in error_codes())
-    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *_python_classes()))
+    atoms = (atom.encode() for atom in ATOMS)
+    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *atoms, *_python_classes()))
 
 
 def _python_classes() -> Iterator[bytes]:

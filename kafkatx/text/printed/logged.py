@@ -117,7 +117,8 @@ def _without_front(text: str) -> str:
             break
         sign, text = front[0].strip(), bare[front.end() :]
         if sign.startswith(("`", "|", "~")):
-            text = text.rstrip().rstrip(sign[0]).rstrip()
+            closed = text.rstrip(" .,;")
+            text = (closed if closed.endswith(sign[0]) else text.rstrip()).rstrip(sign[0]).rstrip()
         if sign.startswith(">") and _FRAME.match(text):
             break
     if quoted := _QUOTED.match(text.strip()) or _SPAN.match(text):
