@@ -40,6 +40,8 @@ _ANY = re.compile(
 _FULL = re.compile(
     rf"{NOT_WITHIN}({CLASS})(?:{TYPE_ARGUMENTS})?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL
 )
+_QUOTED_TO = re.compile(r"\"(?=\s+[\w.]{1,40}=|\s*$)")
+"""Where the value of a field ends that an exception fills."""
 _SIMPLE = re.compile(rf"{NOT_WITHIN}({SIMPLE_CLASS})(?![\w$.(])(?:: (.*))?", re.DOTALL)
 _NUMBERED = re.compile(r"\[Error (\d{1,4})\] ([A-Z]\w{2,79})(?:: (.*))?", re.DOTALL)
 _CONFLUENT = re.compile(
@@ -165,7 +167,11 @@ def _confluent(message: str) -> Thrown | None:
 
 def _full(message: str) -> Thrown | None:
     found = _FULL.search(message)
-    return thrown(found[1], found[2] or "") if found else None
+    if found is None:
+        return None
+    is_quoted = message[found.start() - 1 : found.start()] == '"'
+    text = found[2] or ""
+    return thrown(found[1], _QUOTED_TO.split(text, maxsplit=1)[0] if is_quoted else text)
 
 
 def _numbered(message: str) -> Thrown | None:

@@ -59,7 +59,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _REST = re.compile(
-    r"[\s\"'`.,;:)\]}>|!*_-]{0,8}(?:$|(?:\([\w$.:-]{1,200}\)|\[[^\]]{0,300}\]|at [\w$.]+\(|[,;:(|{]).*)", re.DOTALL
+    r"[\s\"'`.,;:)\]}>|!*_-]{0,8}(?:$|(?:\([\w$.:-]{1,200}\)|\[[^\]]{0,300}\]|at [\w$.]+\(|[\w.]{1,40}=|[,;:(|{]).*)",
+    re.DOTALL,
 )
 _LOGGER = re.compile(r"\s*(?:[\w$]+\.)*[A-Z][\w$]*[a-z][A-Z][\w$]* +")
 """The name of a class with nothing between it and the message."""
