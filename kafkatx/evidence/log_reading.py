@@ -67,7 +67,7 @@ def _read(file: OpenFile, item: Item, part: TextPart, entry: Coverage) -> LogFac
         from kafkatx.text.tools.answers import answers
 
         facts = answers(file, part)
-        entry.status, entry.note = "read", f"answers of tools: {len(facts.events)} facts about transactions"
+        entry.status, entry.note = "read", f"answers of tools: {_counted(len(facts.events), 'fact')} about transactions"
         return facts
     from kafkatx.text.logs.reading import read_log as read_part
 
@@ -93,4 +93,10 @@ def _tell(entry: Coverage, source: LogSource, events: int) -> None:
     entry.status, entry.broker_id = "read", source.broker_id
     entry.first_timestamp = source.first_at if source.first_at >= 0 else None
     entry.last_timestamp = source.last_at if source.last_at >= 0 else None
-    entry.note = f"log of a {source.side.name}: {source.lines:,} lines, {events:,} of them matter{zone}"
+    whose = "" if source.side is Side.unknown else f" of a {source.side.name}"
+    matter = f"{events:,} of them matter" if events else "nothing of transactions or of clients in it"
+    entry.note = f"log{whose}: {_counted(source.lines, 'line')}, {matter}{zone}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

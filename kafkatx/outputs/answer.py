@@ -21,6 +21,8 @@ BLOCKED = "read_committed_blocked"
 MOST_OFFERED = 5
 """Names of each kind that a sentence offers where a filter names what does not occur."""
 
+FILTERED = "what the filters name"
+
 
 class AnswerState(StrEnum):
     """The answers that are never said one for another."""
@@ -168,16 +170,21 @@ def _open(diagnosis: Diagnosis) -> str:
 
 
 def _clear(diagnosis: Diagnosis) -> str:
-    """That nothing is wrong, and in what; what is worth knowing first."""
+    """That nothing is wrong; what is worth knowing first, else in what that is."""
     if diagnosis.failures.explained and diagnosis.findings and not _waiting(diagnosis):
         return _only_told(diagnosis)
-    examined = amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
-    about = f" in {examined}" if examined else ""
+    about = "" if diagnosis.selected is None else f" in {FILTERED}"
     if waiting := _waiting(diagnosis):
         return f"No error and no warning{about}; info: {waiting}"
-    if not diagnosis.findings:
-        return f"Clear: no error and no warning{about}."
-    return f"No error and no warning{about}; info: {_first(diagnosis)}"
+    if diagnosis.findings:
+        return f"No error and no warning{about}; info: {_first(diagnosis)}"
+    examined = _in_what(diagnosis)
+    return f"Clear: no error and no warning{f' in {examined}' if examined else ''}."
+
+
+def _in_what(diagnosis: Diagnosis) -> str:
+    """How much was looked at; of what filters left out nothing is said."""
+    return amount(diagnosis.examined) if diagnosis.selected is None else FILTERED
 
 
 def _first(diagnosis: Diagnosis) -> str:
@@ -228,7 +235,7 @@ def totals(diagnosis: Diagnosis) -> str:
     waiting = _waiting(diagnosis)
     begin = f"{waiting[0].upper()}{waiting[1:]}; no error" if waiting else "No error"
     has_failed = bool(diagnosis.failures.explained) and not waiting
-    about = _others(diagnosis) if has_failed else amount(diagnosis.examined)
+    about = _others(diagnosis) if has_failed else _in_what(diagnosis)
     left = f"; {unread(diagnosis.examined)}" if diagnosis.examined.unread_segments else ""
     if has_failed and not about:
         return f"For information only{left}."

@@ -75,6 +75,8 @@ def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) ->
         yield shown(rest, "bold")
     else:
         yield marked(f"{severity.name}  ", rest, "bold", mark_style=COLOURS[severity])
+    if told and severity is Severity.info and not diagnosis.failures.explained:
+        yield shown(totals(diagnosis), "dim")
 
 
 def _times(diagnosis: Diagnosis) -> str:

@@ -49,6 +49,13 @@ def unbroken(text: str, style: str = "", indent: int = 0) -> Text:
 def coverage_lines(coverage: Iterable[Coverage], *, verbose: bool = False) -> Iterator[RenderableType]:
     """Say in one line what was read; with `verbose` in one more for each file. JSON has all."""
     entries = list(coverage)
+    why = "" if verbose else " (--verbose lists them)"
+    yield shown(f"{what_was_read(entries)}{why}.", "dim")
+    yield from file_lines(entries) if verbose else ()
+
+
+def what_was_read(entries: list[Coverage]) -> str:
+    """`Read 28 of 81 files: 120,411 bytes, 96 batches; 1 left out`, without a full stop."""
     read = [entry for entry in entries if entry.is_evidence]
     size, batches = sum(entry.bytes for entry in read), sum(entry.batches for entry in read)
     captures = len({entry.capture for entry in read if entry.capture is not None})
@@ -60,9 +67,7 @@ def coverage_lines(coverage: Iterable[Coverage], *, verbose: bool = False) -> It
     ]
     of = plural(len({entry.path for entry in entries}), "file")
     rest = f"; {len(left):,} left out" if left else ""
-    why = "" if verbose else " (--verbose lists them)"
-    yield shown(f"Read {len({one.path for one in read}):,} of {of}: {', '.join(filter(None, told))}{rest}{why}.", "dim")
-    yield from file_lines(entries) if verbose else ()
+    return f"Read {len({one.path for one in read}):,} of {of}: {', '.join(filter(None, told))}{rest}"
 
 
 def file_lines(coverage: Iterable[Coverage]) -> Iterator[RenderableType]:

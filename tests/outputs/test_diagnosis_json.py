@@ -58,7 +58,7 @@ def test_what_was_looked_at_makes_a_clean_bill():
     assert said()["answer"]["headline"] == f"Clear: {counted}."
     told = said(found("a", Severity.info), found("b", Severity.info))["answer"]
     assert told["state"] == "clear"
-    assert told["headline"] == f"N{counted[1:]}; info: title of a (proved) and 1 more"
+    assert told["headline"] == "No error and no warning; info: title of a (proved) and 1 more"
     assert (told["worst"], told["root_causes"]) == ("info", [])
     assert told["examined"] == {
         "transactions": 412,

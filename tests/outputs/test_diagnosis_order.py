@@ -213,4 +213,4 @@ def test_what_no_rule_could_look_at_is_one_line_and_whole_with_verbose():
     text = printed(not_checkable=entries)
     assert "- three: orders-0; missing: the whole log" in text
     assert "More could be judged with: logs of clients (2 kinds of finding)." in text
-    assert "- one, two: the cluster; missing: logs of clients" in printed(not_checkable=entries, verbose=True)
+    assert "- missing: logs of clients (one, two)" in printed(not_checkable=entries, verbose=True)
