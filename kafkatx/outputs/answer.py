@@ -305,6 +305,13 @@ def _offered(selected: Selected, examined: Examined) -> str:
     return f"There are {'; '.join([*told, *([time] if time else [])])}."
 
 
+def examined_in(diagnosis: Diagnosis) -> str:
+    """`Examined: 412 transactions, 6 transactional ids, ... .`; "" where it is nothing, or the headline says it."""
+    has_zone = all(found.finding.has_zone for found in diagnosis.findings)
+    told = amount(diagnosis.examined, has_zone=has_zone)
+    return "" if not told or told in answer(diagnosis).headline else f"Examined: {told}."
+
+
 def amount(examined: Examined, *, has_zone: bool = True) -> str:
     """`412 transactions, 6 transactional ids, 2026-11-21 10:02:00.000 to 11:40:00.000 UTC`."""
     counted = [

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
 from kafkatx.findings.finding import Finding
-from kafkatx.outputs.answer import answer, named, totals
+from kafkatx.outputs.answer import answer, examined_in, named, totals
 from kafkatx.outputs.diagnosis_end import damage, failures, not_checked
 from kafkatx.outputs.diagnosis_order import Story, dates, folded, short_names, stories
 from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed
@@ -75,8 +75,8 @@ def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) ->
         yield shown(rest, "bold")
     else:
         yield marked(f"{severity.name}  ", rest, "bold", mark_style=COLOURS[severity])
-    if told and severity is Severity.info and not diagnosis.failures.explained:
-        yield shown(totals(diagnosis), "dim")
+    if told and severity is Severity.info and (looked_at := examined_in(diagnosis)):
+        yield shown(looked_at, "dim")
 
 
 def _times(diagnosis: Diagnosis) -> str:

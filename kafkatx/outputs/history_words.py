@@ -182,8 +182,8 @@ def _ended_before(entry: Transaction) -> str:
 OUTCOMES = {
     Outcome.committed: "Committed",
     Outcome.aborted: "Aborted",
-    Outcome.committing: "Commit decided, not complete,",
-    Outcome.aborting: "Abort decided, not complete,",
+    Outcome.committing: "Not complete: the commit was decided",
+    Outcome.aborting: "Not complete: the abort was decided",
 }
 
 
@@ -215,8 +215,14 @@ def _grounds(entry: Transaction) -> str:
 
 
 def _marker_wait(entry: Transaction) -> str:
-    """How long the last of several markers took, where it was long; each stands beside its partition as well."""
+    """How long the last of several markers took, where it was long; each stands beside its partition as well.
+
+    Where the end is not complete it is no news when the last one came that is there: how many are not is.
+    """
     waited = entry.decision_to_last_marker_ms
+    unmarked = sum(part.status is Status.UNMARKED for part in entry.parts)
+    if entry.outcome in (Outcome.committing, Outcome.aborting) and unmarked:
+        return f" No marker in {unmarked:,} of {plural(len(entry.parts), 'partition')}."
     if waited is None or len(entry.parts) == 1 or waited < SLOW_MARKER_MS:
         return ""
     return f" Its last marker came {duration(waited)} after the decision."

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.findings.finding import EVERYWHERE
-from kafkatx.outputs.answer import amount, answer
+from kafkatx.outputs.answer import answer, examined_in
 from kafkatx.outputs.diagnosis_end import failures_told, gaps
 from kafkatx.outputs.page.pictures import Pictures
 from kafkatx.outputs.page.views import MOST_CARDS, StoryView, cards, story_views, told_by
@@ -66,12 +66,11 @@ def _content(diagnosis: Diagnosis, pictures: Pictures, version: str) -> dict[str
     told, said = story_views(diagnosis), answer(diagnosis)
     full, left = _bounded(told)
     listed = cards(diagnosis, full)
-    examined = amount(diagnosis.examined, has_zone=all(found.finding.has_zone for found in diagnosis.findings))
     return {
         "version": version,
         "answer": said,
         "headline": printable(said.headline),
-        "examined": "" if examined in said.headline else printable(examined),
+        "examined": printable(examined_in(diagnosis)),
         "stories": full,
         "cards": listed[:MOST_CARDS],
         "more_cards": max(0, len(listed) - MOST_CARDS),
