@@ -81,7 +81,7 @@ def test_a_decided_transaction_is_nowhere_told_as_open(name: str) -> None:
     kinds = {kind for picture in (*wholes(capture), *capture.partitions) for kind in picture.kinds}
     assert "committing" in kinds
     assert "open" not in kinds
-    (row,) = [row for row in capture.members if row.open]
+    (row,) = [row for row in capture.members.rows if row.open]
     assert row.longest.endswith(", not ended")
 
 
@@ -118,10 +118,10 @@ def test_an_open_transaction_of_which_nobody_says_anything_has_the_same_axis(tmp
     cluster.beat()
     capture = drawn(*cluster.write())
     assert len({picture.ticks for picture in wholes(capture)}) == 1
-    (row,) = [row for row in capture.members if row.open]
+    (row,) = [row for row in capture.members.rows if row.open]
     assert row.name == "orders-2"
     assert row.longest.startswith("40")
-    assert capture.columns == ("worst", "not ended", "median", "longest")
+    assert capture.members.columns == ("worst", "not ended", "median", "longest")
 
 
 def test_columns_over_time_are_of_one_scale(tmp_path: Path) -> None:
@@ -133,6 +133,8 @@ def test_columns_over_time_are_of_one_scale(tmp_path: Path) -> None:
     cluster.wait(3_600 * SECOND)
     cluster.beat()
     capture = drawn(*cluster.write())
-    tops = {row.name: max(int(part.split("h")[0]) for part in row.begun.split("v-")[1:]) for row in capture.members}
-    assert capture.highest == 8
+    tops = {
+        row.name: max(int(part.split("h")[0]) for part in row.begun.split("v-")[1:]) for row in capture.members.rows
+    }
+    assert capture.members.highest == 8
     assert (tops["busy"], tops["calm"]) == (24, 12)
