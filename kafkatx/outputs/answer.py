@@ -306,7 +306,12 @@ def _offered(selected: Selected, examined: Examined) -> str:
 
 
 def examined_in(diagnosis: Diagnosis) -> str:
-    """`Examined: 412 transactions, 6 transactional ids, ... .`; "" where it is nothing, or the headline says it."""
+    """`Examined: 412 transactions, 6 transactional ids, ... .`; "" where it is nothing, or the headline says it.
+
+    Nor is it said where filters chose: what they left out was examined as well, and nothing is told of it.
+    """
+    if diagnosis.selected is not None:
+        return ""
     has_zone = all(found.finding.has_zone for found in diagnosis.findings)
     told = amount(diagnosis.examined, has_zone=has_zone)
     return "" if not told or told in answer(diagnosis).headline else f"Examined: {told}."

@@ -158,9 +158,16 @@ def _loudness(timeline: Timeline, rows: Array) -> Any:
 
 
 def lane_chart(
-    timeline: Timeline, since: int | None = None, until: int | None = None, most_logs: int = MOST_LOGS
+    timeline: Timeline,
+    since: int | None = None,
+    until: int | None = None,
+    most_lanes: int = MOST_LANES,
+    most_logs: int = MOST_LOGS,
 ) -> LaneChart | None:
-    """Return what is drawn of a timeline in a window of time (None: all of it); None where nothing is in it."""
+    """Return what is drawn of a timeline in a window of time (None: all of it); None where nothing is in it.
+
+    More producers than `most_lanes` share one lane, of more logs than `most_logs` the loudest have one.
+    """
     items, told = timeline.items, reach(timeline)
     if told is None:
         return None
@@ -169,7 +176,7 @@ def lane_chart(
     seen = np.flatnonzero((items["at"] >= 0) & (items["at"] <= end) & (items["until"] >= begin))
     if begin > end or not len(seen):
         return None
-    window = _Window(timeline, seen, begin, max(end, begin + 1), most_logs)
+    window = _Window(timeline, seen, begin, max(end, begin + 1), most_lanes, most_logs)
     return window.chart()
 
 
@@ -181,6 +188,7 @@ class _Window:
     seen: Array
     since: int
     until: int
+    most_lanes: int
     most_logs: int
 
     def chart(self) -> LaneChart:
@@ -212,7 +220,7 @@ class _Window:
         shown = np.unique(items["instance"][told])
         if not len(shown):
             return (), np.zeros(len(items), np.int64)
-        if len(shown) > MOST_LANES:
+        if len(shown) > self.most_lanes:
             return (self._lane(0, items[told]),), np.zeros(len(items), np.int64)
         lanes = tuple(self._lane(int(number), items[told & (items["instance"] == number)]) for number in shown)
         return lanes, np.searchsorted(shown, numbers)[places]

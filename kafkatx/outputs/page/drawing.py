@@ -7,6 +7,7 @@ is its name and below it what is drawn.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import add
@@ -31,7 +32,7 @@ LEAST = 0.3
 """How wide a mark is at least: what took a millisecond is there as well."""
 ROWS = {TickKind.start: "start", TickKind.bump: "next epoch", TickKind.expired: "expiry"}
 """What ticks that are no lines stand for."""
-LEAST_HIGH = 3
+LEAST_HIGH = 5
 """The same of a column, in a box that is 24 high."""
 MOST_TICKS = 6
 NEAR_EDGE = 10.0
@@ -101,34 +102,50 @@ class Picture:
 
 
 def timeline_picture(title: str, charts: Iterable[tuple[str, LaneChart]]) -> Picture:
-    """Return the picture of the lanes of one id, or of several on one axis: all charts are of the same window."""
+    """Return the picture of the lanes of one id, or of several on one axis: all charts are of the same window.
+
+    A log that tells of several of them has one lane, below all others.
+    """
     told = list(charts)
     since, until = told[0][1].since, told[0][1].until
-    place, top = _scale(since, until), TOP
-    names: list[Name] = []
+    place, is_one = _scale(since, until), len(told) == 1
+    names: dict[int, Name] = {}
     bars: list[Mark] = []
     marks: list[Mark] = []
-    for id, chart in told:
-        tops = [top + LANE * at for at in range(len(chart.lanes) + len(chart.logs))]
-        middles = [_middle(one) for one in tops]
-        names += [_lane_name(lane, y, id if len(told) > 1 else "") for lane, y in zip(chart.lanes, tops, strict=False)]
-        names += [_log_name(log, y) for log, y in zip(chart.logs, tops[len(chart.lanes) :], strict=True)]
-        bars += [_bar(bar, place, middles[bar.lane]) for bar in chart.bars]
-        marks += [_tick(tick, place, middles[tick.lane]) for tick in chart.ticks]
-        marks += [_tick(tick, place, middles[len(chart.lanes) + tick.lane]) for tick in chart.log_ticks]
-        top += LANE * len(tops)
+    for (id, chart), (of_lanes, of_logs) in zip(told, _tops([chart for _, chart in told]), strict=True):
+        names |= {y: _lane_name(lane, y, "" if is_one else id) for lane, y in zip(chart.lanes, of_lanes, strict=True)}
+        names |= {y: _log_name(log, y) for log, y in zip(chart.logs, of_logs, strict=True)}
+        bars += [_bar(bar, place, _middle(of_lanes[bar.lane])) for bar in chart.bars]
+        marks += [_tick(tick, place, _middle(of_lanes[tick.lane])) for tick in chart.ticks]
+        marks += [_tick(tick, place, _middle(of_logs[tick.lane])) for tick in chart.log_ticks]
     return Picture(
         title=printable(title),
-        says="; ".join(
-            f"{printable(id)}: {in_words(chart)}" if len(told) > 1 else in_words(chart) for id, chart in told
-        ),
-        height=top + FOOT,
-        names=tuple(names),
+        says="; ".join(f"{'' if is_one else f'{printable(id)}: '}{in_words(chart)}" for id, chart in told),
+        height=TOP + LANE * len(names) + FOOT,
+        names=tuple(names[y] for y in sorted(names)),
         ticks=_axis(place, time_ticks(since, until, MOST_TICKS)),
         bars=tuple(bars),
         marks=tuple(marks),
         kinds=frozenset(mark.kind for mark in (*bars, *marks)),
     )
+
+
+def _tops(charts: list[LaneChart]) -> list[tuple[list[int], list[int]]]:
+    """Where the lanes and the logs of each chart begin: one below the other, logs of several behind all."""
+    count = Counter(log.path for chart in charts for log in chart.logs)
+    top, lanes = TOP, list[list[int]]()
+    logs: dict[str, int] = {}
+    for chart in charts:
+        lanes.append([top + LANE * at for at in range(len(chart.lanes))])
+        top += LANE * len(chart.lanes)
+        for log in chart.logs:
+            if count[log.path] == 1:
+                logs[log.path] = top
+                top += LANE
+    for path in [path for path in count if path not in logs]:
+        logs[path] = top
+        top += LANE
+    return [(of_one, [logs[log.path] for log in chart.logs]) for of_one, chart in zip(lanes, charts, strict=True)]
 
 
 def _scale(low: int, high: int) -> Callable[[int], float]:

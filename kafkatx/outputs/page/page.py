@@ -86,6 +86,7 @@ def _content(diagnosis: Diagnosis, pictures: Pictures, version: str) -> dict[str
         "damage": [printable(one.sentence()) for one in diagnosis.damage[:MOST_DAMAGE]],
         "more_damage": max(0, len(diagnosis.damage) - MOST_DAMAGE),
         "files": [_file(entry) for entry in diagnosis.coverage[:MOST_FILES]],
+        "paths": len({entry.path for entry in diagnosis.coverage}),
         "more_files": max(0, len(diagnosis.coverage) - MOST_FILES),
         "read": printable(what_was_read(diagnosis.coverage)),
         "failures": failures_told(diagnosis.failures),

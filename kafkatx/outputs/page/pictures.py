@@ -17,7 +17,7 @@ from kafkatx.findings.finding import Finding
 from kafkatx.histories.events import Event
 from kafkatx.histories.overview import overview
 from kafkatx.histories.pictures.crowd import Crowd, crowd
-from kafkatx.histories.pictures.lanes import MOST_LOGS, LaneChart, lane_chart, reach
+from kafkatx.histories.pictures.lanes import MOST_LANES, MOST_LOGS, LaneChart, lane_chart, reach
 from kafkatx.histories.pictures.offsets import OffsetAxis, offset_axis
 from kafkatx.histories.timeline import Timeline, book_of
 from kafkatx.outputs.diagnosis_order import Story, stories
@@ -183,7 +183,7 @@ class _Drawing:
         title = ", ".join(one.name for one in ids[:3]) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")
         return GroupPictures(
             ids=ids,
-            whole=_drawn(f"{title}, from first to last", group, window),
+            whole=_drawn(f"{title}, from first to last", group, window, has_story=story is not None),
             close=None if around is None else _drawn(f"{title}, around what went wrong", group, around),
             events=events,
             more_events=more,
@@ -197,10 +197,13 @@ class _Drawing:
         )
 
 
-def _drawn(title: str, group: list[Timeline], window: Window) -> Picture | None:
-    """The picture of ids in a window, None where there is nothing to be seen in it."""
-    logs = max(1, MOST_LOGS // len(group))
-    charts = [(name_of(one.transactional_id, one.producer_ids), lane_chart(one, *window, logs)) for one in group]
+def _drawn(title: str, group: list[Timeline], window: Window, *, has_story: bool = True) -> Picture | None:
+    """The picture of ids in a window, None where there is nothing to be seen in it.
+
+    Of several ids of which there is nothing to tell each has one lane, whichever producers had it.
+    """
+    lanes, logs = MOST_LANES if has_story or len(group) == 1 else 1, max(1, MOST_LOGS // len(group))
+    charts = [(name_of(one.transactional_id, one.producer_ids), lane_chart(one, *window, lanes, logs)) for one in group]
     shown: list[tuple[str, LaneChart]] = [(name, chart) for name, chart in charts if chart is not None]
     return timeline_picture(title, shown) if any(not chart.is_bare for _, chart in shown) else None
 

@@ -91,6 +91,7 @@ class FindingView:
     number: int
     id: str
     key: str
+    rule: str
     severity: str
     verdict: str
     headline: str
@@ -171,8 +172,17 @@ def cards(diagnosis: Diagnosis, views: Iterable[StoryView]) -> tuple[Card, ...]:
     by_id = {view.worst.id: view for view in views}
     lines = folded(stories(diagnosis.findings), set(by_id))
     found = [[by_id[one.id] for one in line if one.id in by_id] for line in lines]
-    told = [Card(line[0], tuple(view.worst for view in line[1:])) for line in found if line]
+    told = [Card(line[0], tuple(view.worst for view in line[1:])) for line in _same_advice(found)]
     return tuple([card for card in told if card.story.is_wrong] or told)
+
+
+def _same_advice(lines: Iterable[list[StoryView]]) -> list[list[StoryView]]:
+    """Put lines together that tell the same with other numbers: of the same rules, as sure, and to be mended alike."""
+    alike: dict[object, list[StoryView]] = {}
+    for line in filter(None, lines):
+        kinds = tuple((finding.rule, finding.severity, finding.verdict) for finding in line[0].findings)
+        alike.setdefault((kinds, tuple(remedy for remedy, _ in line[0].advice)), []).extend(line)
+    return list(alike.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +227,7 @@ def _finding(found: Diagnosed, by_id: dict[str, Diagnosed], numbers: dict[str, i
         number=numbers[found.id],
         id=found.id,
         key=printable(found.key) if _is_named(found) else "",
+        rule=finding.rule,
         severity=finding.severity.name,
         verdict="" if finding.is_unexplained else finding.verdict.name,
         headline=printable(named(finding)),

@@ -147,6 +147,23 @@ def test_steps_are_one_list_and_none_is_told_twice() -> None:
     assert "Start broker 3 again" in answer
 
 
+def test_what_is_to_be_mended_alike_is_one_card(tmp_path: Path) -> None:
+    """Ids that differ in their numbers alone are named in one card, and told in the evidence each."""
+    cluster = Cluster(tmp_path)
+    for number, aborts in enumerate((3, 5, 4)):
+        cluster.init(f"orders-{number}")
+        for _ in range(aborts):
+            cluster.begin(f"orders-{number}", "orders-0")
+            cluster.abort(f"orders-{number}")
+        cluster.run(f"orders-{number}", "orders-0", times=6)
+    page, raw = page_of(*cluster.write())
+    (answer,) = answers(raw)
+    assert "Alike, 2 more:" in answer
+    assert answer.count('<ol class="do"') == 1
+    assert all(f"orders-{number}" in answer for number in range(3))
+    assert page.text.count("aborted 5 of its 11 transactions") == 1
+
+
 @pytest.mark.parametrize(
     ("one", "other", "is_same"),
     [

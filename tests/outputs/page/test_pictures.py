@@ -8,14 +8,19 @@ import pytest
 
 from kafkatx.findings.diagnosis import Diagnosed
 from kafkatx.findings.finding import Finding
+from kafkatx.histories.pictures.lanes import lane_chart
+from kafkatx.histories.timeline import book_of
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_order import Story
 from kafkatx.outputs.page import pictures
-from kafkatx.outputs.page.drawing import RIGHT, Picture
+from kafkatx.outputs.page.drawing import RIGHT, Picture, timeline_picture
 from kafkatx.outputs.page.pictures import CapturePictures, Pictures
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.evidence import fixtures
-from tests.rules.cluster import SECOND, Cluster
+from tests.histories.log_facts import FENCED, facts
+from tests.histories.pictures.test_lanes import busy
+from tests.rules.cluster import SECOND, START, Cluster
+from tests.rules.log_told import Client, beside
 
 CASES = ("c3-storm", "k39-open", "k39-unstable-id", "k39-eos-groups", "k27-client-versions")
 FINDING = Finding(
@@ -138,3 +143,24 @@ def test_columns_over_time_are_of_one_scale(tmp_path: Path) -> None:
     }
     assert capture.members.highest == 8
     assert (tops["busy"], tops["calm"]) == (24, 12)
+
+
+def test_a_log_of_an_id_alone_stands_with_it() -> None:
+    story = drawn(fixtures() / "k39-unstable-id").groups[0].whole
+    assert story is not None
+    assert [name.text.endswith(".log") for name in story.names] == [False, True] * 3
+
+
+def test_a_log_of_several_ids_has_one_lane_below_all_others(tmp_path: Path) -> None:
+    cluster = busy(tmp_path, 1, 2)
+    client = Client(path="a.log").start(START, cluster.ids["orders-1"].producer_id, 0).fatal(START + SECOND, FENCED)
+    model = beside(cluster, facts(client.said))
+    chart = lane_chart(next(one for one in book_of(model).timelines() if one.transactional_id == "orders-1"))
+    assert chart is not None
+    alone, both = timeline_picture("one", [("a", chart)]), timeline_picture("two", [("a", chart), ("b", chart)])
+    lanes = [name.whole for name in alone.names if name.whole != "a.log"]
+    assert [name.whole for name in both.names] == [f"{id}: {lane}" for id in "ab" for lane in lanes] + ["a.log"]
+    assert both.height > alone.height
+    lines = [mark.y for mark in both.marks if mark.kind in ("line", "error")]
+    assert set(lines) == {max(mark.y for mark in both.marks)}
+    assert len(lines) == 2 * len(chart.log_ticks)
