@@ -310,7 +310,7 @@ def examined_in(diagnosis: Diagnosis) -> str:
 
     Nor is it said where filters chose: what they left out was examined as well, and nothing is told of it.
     """
-    if diagnosis.selected is not None:
+    if diagnosis.selected is not None or diagnosis.examined.is_empty:
         return ""
     has_zone = all(found.finding.has_zone for found in diagnosis.findings)
     told = amount(diagnosis.examined, has_zone=has_zone)
