@@ -113,7 +113,8 @@ def timeline_picture(title: str, charts: Iterable[tuple[str, LaneChart]]) -> Pic
     bars: list[Mark] = []
     marks: list[Mark] = []
     for (id, chart), (of_lanes, of_logs) in zip(told, _tops([chart for _, chart in told]), strict=True):
-        names |= {y: _lane_name(lane, y, "" if is_one else id) for lane, y in zip(chart.lanes, of_lanes, strict=True)}
+        owner, has_one = "" if is_one else id, len(of_lanes) == 1
+        names |= {y: _lane_name(lane, y, owner, has_one) for lane, y in zip(chart.lanes, of_lanes, strict=True)}
         names |= {y: _log_name(log, y) for log, y in zip(chart.logs, of_logs, strict=True)}
         bars += [_bar(bar, place, _middle(of_lanes[bar.lane])) for bar in chart.bars]
         marks += [_tick(tick, place, _middle(of_lanes[tick.lane])) for tick in chart.ticks]
@@ -169,11 +170,15 @@ def _middle(top: int) -> float:
     return top + NAME + (LANE - NAME) / 2
 
 
-def _lane_name(lane: Lane, top: int, id: str) -> Name:
-    """Its producer; where several ids are in a picture, behind as much of the id as has room."""
+def _lane_name(lane: Lane, top: int, id: str, has_one: bool) -> Name:
+    """Its producer; where several ids are in a picture, behind as much of the id as has room.
+
+    There the first and only producer of an id is no T1: findings call the ids so.
+    """
     whole = lane_name(lane)
     if not id:
         return Name(_short(whole), whole, "", top + NAME)
+    whole = whole.removeprefix("T1, ") if has_one else whole
     short = id if len(id) <= LONGEST_ID else f"{id[: LONGEST_ID // 2]}..{id[2 - LONGEST_ID // 2 :]}"
     return Name(f"{printable(short)}: {whole}", f"{printable(id)}: {whole}", "", top + NAME)
 
