@@ -172,8 +172,8 @@ def _is_often(model: CaptureModel, of_id: Array) -> bool:
 
 def _ended(model: CaptureModel, of_id: Array) -> int:
     """How many transactions of an id were decided, given those that are held."""
-    t = model.transactions[of_id]
-    return int(np.count_nonzero(t["decision"] >= PREPARE_COMMIT)) + model.counted.of_id(int(t["id_code"][0]))
+    decided = np.count_nonzero(model.transactions["decision"][of_id] >= PREPARE_COMMIT)
+    return int(decided) + model.counted.of_id(int(model.transactions["id_code"][of_id[0]]))
 
 
 def _before(end: TransactionEnd, of_id: Array) -> Array | None:
