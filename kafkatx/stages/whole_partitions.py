@@ -16,18 +16,16 @@ import numpy as np
 import pyarrow as pa
 
 from kafkatx.evidence.joining import JoinedEvidence
-from kafkatx.sources import places
 from kafkatx.stages.divided_parts import DividedParts, Draft, Drafting
 from kafkatx.stages.export_tasks import FileOfExport, blocks_of, files_of_export
 from kafkatx.stages.exported_rows import in_folders
 from kafkatx.stages.file_walk import rows_of_file
+from kafkatx.stages.lone_copies import TOLD_IN_ORDER, Ascent, are_alone, partition_of
 from kafkatx.stages.packing import LARGEST_TASK, grouped
 from kafkatx.stages.table_blocks import OFFSETS, Block, BlocksOfFile
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.columns import Table
 
-TOLD_IN_ORDER = ("batches", "records")
-"""Tables whose rows come as they lie in the log, and of which there may be many."""
 LARGEST_PARTITION = 1 << 30
 """Bytes of several files that one task reads for the sake of this: as many as a segment has by default."""
 ENOUGH = 16 << 20
@@ -68,8 +66,8 @@ class _InOrder:
     def __init__(self, table: Table, drafting: Drafting, enough: int) -> None:
         self._table, self._drafting, self._enough = table, drafting, enough
         self._parts = DividedParts(drafting, table, is_sorted=True)
-        self._column = OFFSETS[table.name][0]
-        self._last, self._size = -1, 0
+        self._ascent = Ascent(OFFSETS[table.name][0])
+        self._size = 0
         self._held: list[Any] = []
         self._held_bytes = 0
         self._drafts: list[Draft] = []
@@ -77,7 +75,7 @@ class _InOrder:
 
     def add(self, batch: Any) -> None:
         """Take rows."""
-        self._is_in_order = self._is_in_order and self._goes_on(batch.column(self._column))
+        self._is_in_order = self._is_in_order and self._ascent.goes_on_with(batch)
         if not self._is_in_order:
             self._held.clear()
             return
@@ -93,14 +91,6 @@ class _InOrder:
             return None
         self._write()
         return [*self._drafts, *self._parts.rest()]
-
-    def _goes_on(self, offsets: Any) -> bool:
-        """Whether some offsets, of which none is null, ascend from the last one on."""
-        if not len(offsets) or offsets.null_count:
-            return not len(offsets)
-        numbers = np.concatenate([[self._last], offsets.to_numpy()])
-        self._last = int(numbers[-1])
-        return bool((np.diff(numbers) > 0).all())
 
     def _write(self) -> None:
         """Write what is held: each row is the only one of its fact."""
@@ -141,18 +131,12 @@ def _together(found: list[FileOfExport], largest: int) -> Iterator[list[FileOfEx
 
 
 def _partition(one: FileOfExport) -> str | None:
-    """The partition of a capture that a log is of."""
-    source = one.source
-    if source is None or not source.is_log or source.capture is None or source.partition is None:
-        return None
-    return f"{source.capture.name}/{source.item.topic}-{source.partition}"
+    return partition_of(one.source)
 
 
 def _are_whole(files: list[FileOfExport], largest: int) -> bool:
     items = [one.source.item for one in files if one.source is not None]
-    folders = {places.parent(item.path) for item in items}
-    is_small = len(items) == 1 or sum(item.size for item in items) <= largest
-    return is_small and len(folders) == 1 and all(item.part is None for item in items)
+    return (len(items) == 1 or sum(item.size for item in items) <= largest) and are_alone(items)
 
 
 def _place(one: FileOfExport) -> tuple[int, str]:
