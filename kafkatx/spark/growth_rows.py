@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from kafkatx.evidence.extents import WHOLE, Extent
-from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.log_marks import Mark, Newer, is_there
-from kafkatx.evidence.log_tails import Segments
+from kafkatx.evidence.log_tails import Segments, listed
 from kafkatx.evidence.text_ends import known_by
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.sources import places
@@ -43,19 +45,28 @@ def _of_log(table: str, grown: GrownLog) -> Iterator[Any]:
     left = grown.newer
     for attempt in range(ATTEMPTS):
         try:
-            for part in _parts(grown, left):
-                yield from new_rows(table, *part)
-                left = left.within(part[1].stop, left.stop)
+            for source, part in _parts(grown, left):
+                yield from _sure(grown.known, source, new_rows(table, source, part))
+                left = left.within(part.stop, left.stop)
             return
         except OSError:
             if attempt == ATTEMPTS - 1:
                 raise
 
 
+def _sure(known: Mark | None, source: Source, rows: Iterator[Any]) -> Iterator[Any]:
+    """Rows of a segment; raises OSError where one that is read from a place on was cleaned before it was opened."""
+    some = [*islice(rows, 1)]
+    if known is not None and source.extent is not WHOLE and not is_there(known, Segments.of([source.item])):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), source.item.path)
+    yield from some
+    yield from rows
+
+
 def _parts(grown: GrownLog, newer: Newer) -> Iterator[tuple[Source, Newer]]:
     """The segments that may hold some offsets as they lie now, each with its range."""
     folder = places.parent(grown.source.item.path)
-    segments = Segments.of(_listed(folder))
+    segments = Segments.of(listed(folder))
     begins = segments.bases
     for number, (base, stop) in enumerate(zip(begins, [*begins[1:], newer.stop], strict=True)):
         part = newer.within(base if number else 0, max(base, stop))
@@ -72,14 +83,10 @@ def _behind(known: Mark | None, base: int, segments: Segments, limit: int) -> Ex
     return Extent(start=known.position, fit=ExpectedNext(known.noted[-1][1], limit, known.epoch))
 
 
-def _listed(folder: str) -> list[Item]:
-    return inventory([folder], cut_texts=False) if places.is_folder(folder, anew=True) else []
-
-
 def _of_text(grown: GrownText) -> Iterator[Any]:
     """Read a text, whatever it is called by now; none where it is gone."""
     item = grown.source.item
-    for file in (item, *_listed(places.parent(item.path))):
+    for file in (item, *listed(places.parent(item.path))):
         if file.kind is Kind.TEXT and _is(file, grown.name):
             here = replace(item, path=file.path, size=file.size)
             yield from new_events(replace(grown.source, item=here), grown.begin, grown.end)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kafkatx.evidence import log_tails
 from kafkatx.formats import transaction_log
-from kafkatx.spark import growing
+from kafkatx.spark import growing, growth_rows
 from kafkatx.spark.failures import WorkerLacksFileError
 from kafkatx.spark.growing import Growing
 from kafkatx.spark.growth_rows import rows_of_growth
@@ -189,6 +189,52 @@ def test_each_batch_is_read_once(tmp_path_factory, steps, seed):
             seen |= set(found)
             assert was_planned or there <= seen
     assert disk.all() <= seen
+
+
+def rolled_and_cleaned(folder: Path, *left: int) -> None:
+    """What a broker may do to the active segment between two system calls of who looks: of 20 batches few are left."""
+    segment(folder, [batch(20, b"x")], f"{20:020}.log")
+    cleaned = segment(folder, [batch(at, b"x" * at) for at in left], f"{0:020}.log.cleaned")
+    cleaned.rename(folder / f"{0:020}.log")
+
+
+@pytest.mark.parametrize(("where", "left"), [("end_of", [4]), ("since", [4, 15, 19])])
+def test_a_segment_that_is_cleaned_while_it_is_looked_at_was_not_truncated(tmp_path, monkeypatch, where, left):
+    folder, stream, found = tmp_path / "orders-0", Stream(tmp_path), []
+    segment(folder, [batch(at, b"x" * at) for at in range(15)])
+    found += stream.read()
+    segment(folder, [batch(at, b"x" * at) for at in range(20)])
+    if where == "since":
+        stream.plan()
+        stream.start()
+    look = getattr(growing, where)
+
+    def looked(*given: Any) -> Any:
+        if not (folder / f"{20:020}.log").exists():
+            rolled_and_cleaned(folder, *left)
+        return look(*given)
+
+    monkeypatch.setattr(growing, where, looked)
+    for _ in range(3):
+        found += stream.read()
+    assert [row["base_offset"] for row in found] == [*range(15), *left[1:], 20]
+
+
+def test_a_segment_that_is_cleaned_before_a_task_opens_it_is_read_from_its_beginning(tmp_path, monkeypatch):
+    folder, stream = tmp_path / "orders-0", Stream(tmp_path)
+    segment(folder, [batch(at, b"x" * at) for at in range(15)])
+    stream.read()
+    segment(folder, [batch(at, b"x" * at) for at in range(20)])
+    read = growth_rows.new_rows
+
+    def opened(*given: Any) -> Any:
+        if not (folder / f"{20:020}.log").exists():
+            rolled_and_cleaned(folder, 4, 15, 19)
+        return read(*given)
+
+    monkeypatch.setattr(growth_rows, "new_rows", opened)
+    found = [*stream.read(), *stream.read()]
+    assert [row["base_offset"] for row in found] == [15, 19, 20]
 
 
 @pytest.mark.parametrize("tail", [64, 1 << 20])
