@@ -22,10 +22,10 @@ from kafkatx.sources.said import again, said
 from kafkatx.sources.stores import ways
 from kafkatx.sources.urls import Way
 from kafkatx.spark.request import OF_ALL_FILES, Request
-from kafkatx.spark.seams import in_stretches
 from kafkatx.stages.file_tables import FILE_TABLES
 from kafkatx.stages.models import joined_evidence
 from kafkatx.stages.packing import COST_OF_FILE, grouped
+from kafkatx.stages.seams import in_stretches
 from kafkatx.stages.table_files import Light, Source, sources
 from kafkatx.tables.settings import SETTINGS
 from kafkatx.terms.errors import UsageError

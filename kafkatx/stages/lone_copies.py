@@ -25,6 +25,7 @@ class Ascent:
 
     def __init__(self, *columns: str) -> None:
         self._columns = columns
+        self._first: tuple[Any, ...] | None = None
         self._last: tuple[Any, ...] | None = None
 
     def goes_on_with(self, rows: Any) -> bool:
@@ -36,8 +37,12 @@ class Ascent:
             return False
         first, last = (tuple(column[at].as_py() for column in columns) for at in (0, rows.num_rows - 1))
         is_behind = self._last is None or first > self._last
-        self._last = last
+        self._first, self._last = self._first or first, last
         return is_behind and _ascends(columns, rows.num_rows)
+
+    def ends(self) -> tuple[Any, Any]:
+        """Return what the last column has in the first and the last row; -1 where there were none."""
+        return (self._first[-1], self._last[-1]) if self._first is not None and self._last is not None else (-1, -1)
 
 
 def _ascends(columns: list[Any], rows: int) -> bool:
