@@ -15,6 +15,8 @@ from kafkatx.stages.seams import in_stretches
 from kafkatx.stages.strands import Place, Strand
 
 OTHERS = frozenset(FILE_TABLES) - {*TOLD_IN_ORDER}
+SHARES = 4
+"""Tasks for each that runs at a time, so that all of these have something to do to the end."""
 LARGEST_STRAND = 1 << 30
 """Bytes of logs that one task reads at most: as many as a segment has by default."""
 
@@ -41,7 +43,7 @@ def tasks_of_places(
 
 def _largest(found: list[FileOfExport], at_once: int) -> int:
     """How many bytes of logs one task reads, in whole stretches."""
-    share = sum(one.bytes for one in found) // max(at_once, 1)
+    share = sum(one.bytes for one in found) // (SHARES * max(at_once, 1))
     return min(max(share, LARGEST_TASK), LARGEST_STRAND) // STRETCH_BYTES * STRETCH_BYTES
 
 

@@ -119,8 +119,7 @@ def test_rows_are_divided_by_cluster_and_day_and_few_files_are_open(tmp_path, mo
 @pytest.fixture
 def cut(monkeypatch):
     """A task reads some batches only."""
-    monkeypatch.setattr(export_packing, "LARGEST_TASK", 700)
-    monkeypatch.setattr(export_packing, "STRETCH_BYTES", 100)
+    monkeypatch.setattr(export_packing, "_largest", lambda found, at_once: 700)
     monkeypatch.setattr(export_tasks, "COST_OF_FILE", 0)
     monkeypatch.setattr(seams, "LOOK_BACK", 400)
 
