@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -21,7 +20,7 @@ from kafkatx.spark.conform import conform
 from kafkatx.spark.growing import ATTEMPTS, GrownLog, GrownText, Growth, GrowthTask
 from kafkatx.spark.rows import check, in_size
 from kafkatx.stages.table_files import Source
-from kafkatx.stages.table_growth import new_events, new_rows
+from kafkatx.stages.table_growth import new_events, new_rows, sure
 
 
 def rows_of_growth(task: GrowthTask) -> Iterator[Any]:
@@ -46,7 +45,8 @@ def _of_log(table: str, grown: GrownLog) -> Iterator[Any]:
     for attempt in range(ATTEMPTS):
         try:
             for source, part in _parts(grown, left):
-                yield from _sure(grown.known, source, new_rows(table, source, part))
+                is_still = partial(_is_as_known, grown.known, source)
+                yield from sure(new_rows(table, source, part), is_still, source.item.path)
                 left = left.within(part.stop, left.stop)
             return
         except OSError:
@@ -54,13 +54,9 @@ def _of_log(table: str, grown: GrownLog) -> Iterator[Any]:
                 raise
 
 
-def _sure(known: Mark | None, source: Source, rows: Iterator[Any]) -> Iterator[Any]:
-    """Rows of a segment; raises OSError where one that is read from a place on was cleaned before it was opened."""
-    some = [*islice(rows, 1)]
-    if known is not None and source.extent is not WHOLE and not is_there(known, Segments.of([source.item])):
-        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), source.item.path)
-    yield from some
-    yield from rows
+def _is_as_known(known: Mark | None, source: Source) -> bool:
+    """Whether a segment that is read from a place on is the one that has it; a cleaner may have written it anew."""
+    return known is None or source.extent is WHOLE or is_there(known, Segments.of([source.item]))
 
 
 def _parts(grown: GrownLog, newer: Newer) -> Iterator[tuple[Source, Newer]]:
@@ -84,12 +80,22 @@ def _behind(known: Mark | None, base: int, segments: Segments, limit: int) -> Ex
 
 
 def _of_text(grown: GrownText) -> Iterator[Any]:
-    """Read a text, whatever it is called by now; none where it is gone."""
-    item = grown.source.item
-    for file in (item, *listed(places.parent(item.path))):
-        if file.kind is Kind.TEXT and _is(file, grown.name):
-            here = replace(item, path=file.path, size=file.size)
-            yield from new_events(replace(grown.source, item=here), grown.begin, grown.end)
+    """Read a text, whatever it is called by now; none where it is gone.
+
+    Logs may be rolled while they are looked through: it is gone where it is found nowhere again and again.
+    """
+    for _ in range(ATTEMPTS):
+        for file in (grown.source.item, *listed(places.parent(grown.source.item.path))):
+            if file.kind is not Kind.TEXT or not _is(file, grown.name):
+                continue
+            here = replace(grown.source, item=replace(grown.source.item, path=file.path, size=file.size))
+            rows = new_events(here, grown.begin, grown.end, partial(_is, file, grown.name))
+            try:
+                some = [*islice(rows, 1)]
+            except OSError:
+                break
+            yield from some
+            yield from rows
             return
 
 

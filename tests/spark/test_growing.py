@@ -359,6 +359,29 @@ def test_entries_of_logs_are_read_once_also_when_a_log_is_rolled(tmp_path):
     assert ids() == []
 
 
+@pytest.mark.parametrize("where", ["new_events", "_is"])
+def test_a_log_that_is_rolled_before_a_task_opens_it_is_read_all_the_same(tmp_path, monkeypatch, where):
+    """Each name is another text's by then, and the one that is looked for has a name that was looked at before."""
+    names = [tmp_path / name for name in ("server.log.2", "server.log.1", "server.log")]
+    for number, path in enumerate(names):
+        path.write_text(lines(3 * number, 3 * number + 1, 3 * number + 2))
+        quiet(path)
+    stream, rolled = Stream(tmp_path, "log_events"), list[int]()
+    stream.plan()
+    look = getattr(growth_rows, where)
+
+    def looked(*given: Any) -> Any:
+        if len(rolled) < 2:
+            rolled.append(1)
+            for path in sorted(tmp_path.glob("server.log*"), reverse=True):
+                path.rename(tmp_path / f"server.log.{int(path.suffix[1:]) + 1 if path.suffix != '.log' else 1}")
+            (tmp_path / "server.log").write_text(lines(100 + len(rolled)))
+        return look(*given)
+
+    monkeypatch.setattr(growth_rows, where, looked)
+    assert sorted(row["producer_id"] for row in stream.read()) == [*range(9)]
+
+
 def test_a_path_that_a_worker_lacks_is_told(tmp_path):
     root = tmp_path / "data"
     segment(root / "orders-0", [batch(0, b"a")])
