@@ -100,7 +100,7 @@ class _Part:
     name: str
     folder: str
     file: OpenPart
-    group: RowGroup = field(default_factory=lambda: RowGroup(SIZES))
+    group: RowGroup = field(default_factory=lambda: RowGroup(SIZES, is_of_one_piece=False))
 
     def write(self, groups: Iterable[Any]) -> None:
         for group in groups:

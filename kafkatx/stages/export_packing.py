@@ -15,8 +15,9 @@ from kafkatx.stages.seams import in_stretches
 from kafkatx.stages.strands import Place, Strand
 
 OTHERS = frozenset(FILE_TABLES) - {*TOLD_IN_ORDER}
-SHARES = 4
-"""Tasks for each that runs at a time, so that all of these have something to do to the end."""
+SHARES = 2
+"""Tasks for each that runs at a time, so that all have something to do to the end. A task costs some 0.1 s: it looks
+for where it begins, and its memory is empty."""
 LARGEST_STRAND = 1 << 30
 """Bytes of logs that one task reads at most: as many as a segment has by default."""
 
@@ -44,7 +45,7 @@ def tasks_of_places(
 def _largest(found: list[FileOfExport], at_once: int) -> int:
     """How many bytes of logs one task reads, in whole stretches."""
     share = sum(one.bytes for one in found) // (SHARES * max(at_once, 1))
-    return min(max(share, LARGEST_TASK), LARGEST_STRAND) // STRETCH_BYTES * STRETCH_BYTES
+    return -(-min(max(share, LARGEST_TASK), LARGEST_STRAND) // STRETCH_BYTES) * STRETCH_BYTES
 
 
 def _packed(units: Iterable[list[FileOfExport]], at_once: int) -> list[list[FileOfExport]]:
