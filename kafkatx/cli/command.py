@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from kafkatx.cli.grouping import fields_of
 from kafkatx.cli.program import GENERAL
+from kafkatx.terms.records import dataclass
 
 REFUSED: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for a wrong command line: click's UsageError, or typer's own."""

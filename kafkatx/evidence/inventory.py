@@ -6,7 +6,7 @@ import errno
 import os
 import socket
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -37,6 +37,7 @@ from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount, packed_pa
 from kafkatx.sources.files import OpenFile
 from kafkatx.sources.packing import Packing
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 from kafkatx.text.textual import is_text
 
 __all__ = ["inventory"]

@@ -13,10 +13,11 @@ Truncated an active segment is never cleaned: where batches of the mark are gone
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from kafkatx.segments.batches import Rows
+from kafkatx.terms.records import dataclass
 
 NOTED = 8
 """The last batches that a mark notes one by one; before them at doubling distances, up to the first of a segment."""

@@ -8,7 +8,7 @@ The readers of texts are imported when there is a text: they cost as much as the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import PartKind, TextPart

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from kafkatx.kernels.rows import BATCH
 from kafkatx.segments.batches import NO_LIMIT, Rows
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 
 TAIL = 4 << 20
 """Bytes before the end of a segment that are walked to learn where its last batch ends, if they tell."""

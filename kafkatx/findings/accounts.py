@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from kafkatx.findings.askers import Asker, asker_of
@@ -27,6 +26,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.entries import simple_name
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.logs.calls import CONSUMERS, TRANSACTIONAL
 

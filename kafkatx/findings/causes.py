@@ -10,13 +10,13 @@ another one: each that had a part in them is told.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kafkatx.findings.conditions import same_time, shared
 from kafkatx.findings.finding import Finding
 from kafkatx.findings.rule import Condition, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 

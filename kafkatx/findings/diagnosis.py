@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import quote
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.segments.damage import Damage
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.words.asked import Asked
 from kafkatx.words.explained import EvidenceRef

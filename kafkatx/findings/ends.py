@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.kernels.spans import COMMIT
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS, Framework
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.config_context import Looks
 from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row

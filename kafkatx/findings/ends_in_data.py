@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -14,6 +13,7 @@ from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import Protocol
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
 from kafkatx.words.evidence_refs import data_ref, latest_row, marker_ref
 from kafkatx.words.explanation import left_open, ruled_out, step

@@ -7,10 +7,10 @@ Source  ReplicaManager, ProducerAppendInfo, TransactionCoordinator, TransactionS
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from kafkatx.terms.catalogue.entries import ClientException
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ Order    by the findings, the worst first; of one finding what decides its likel
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from kafkatx.findings.brokers_release import brokers_release
 from kafkatx.findings.conditions import TRANSACTIONAL_ID
@@ -17,6 +16,7 @@ from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
 from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import iso
 from kafkatx.terms.topics import CONSUMER_OFFSETS, INTERNAL, OFFSETS_PARTITIONS, UNNAMED, partition_for
 from kafkatx.terms.verdicts import Severity, Verdict

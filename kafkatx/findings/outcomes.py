@@ -7,7 +7,6 @@ the coordinator: no partition of it was added, no record of it can be in any log
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
@@ -21,6 +20,7 @@ from kafkatx.kernels.spans import ABORT, COMMIT
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, data_of, decision_row, latest_row, marker_ref
 from kafkatx.words.explanation import step

@@ -11,7 +11,7 @@ words     templates over the facts; of several kinds of facts a rule has words f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kafkatx.findings.abridged import is_abridged
@@ -22,6 +22,7 @@ from kafkatx.findings.finding import About, Finding, NotCheckable
 from kafkatx.findings.open_no_more import is_nothing_open
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Bound, GapWords, Words, explain
 from kafkatx.words.template import render

@@ -8,7 +8,6 @@ asks the same words for them. An operation in an invalid state is meant too: tra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.elapsed import decided, is_unplaced, timeout_of_refusal
 from kafkatx.findings.one_failure import Alike, FailureFacts, alike, failure_case, failure_facts
@@ -19,6 +18,7 @@ from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.testimony import Testimony, testimony
 from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import step
 from kafkatx.words.log_refs import testimony_refs

@@ -9,7 +9,7 @@ A failure  a line that says that a call failed for good, that a client can do no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.findings.endless_retries import endless_retries, waiting_call
 from kafkatx.findings.failure_kinds import (
@@ -37,6 +37,7 @@ from kafkatx.terms.catalogue.entries import ClientException, ProtocolError
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import GENERIC
 from kafkatx.terms.events import EventKind, Level, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
 from kafkatx.text.sayings import Saying

@@ -23,8 +23,9 @@ Source    LogFileUtils.java, UnifiedLog/LocalLog (names and suffixes), RemoteInd
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from kafkatx.terms.records import dataclass
 
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
 MAX_TOPIC = 249

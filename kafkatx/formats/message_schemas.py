@@ -13,9 +13,10 @@ Source    the schemas of 4.3.1 (group, share and transaction coordinator, metada
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from kafkatx.terms.records import dataclass
 
 NO_VERSION = 1 << 15
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from kafkatx.histories.transaction_ends import TransactionEnds
 from kafkatx.histories.transaction_partitions import TransactionPartitions
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import HIDING_ENTRY, SEQUENCE_BREAK
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import partition_for
 
 DEFAULT_STATE_PARTITIONS = 50

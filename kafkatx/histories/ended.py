@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kafkatx.histories.capture_model import CaptureModel
@@ -12,6 +11,7 @@ from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.histories.transaction_partitions import DISPUTED, Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import COMMIT
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 

@@ -12,7 +12,6 @@ Cost        one look-up in the table a byte, whatever the bytes are, and some st
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from kafkatx.kernels.engine import kernel
 from kafkatx.kernels.grams import BYTES, Grams
+from kafkatx.terms.records import dataclass
 
 NEWLINE, RETURN, BLANK, OPEN, CLOSE, BRACKET = 10, 13, 32, 40, 41, 91
 EVERY_LINE, BROKER, BROKER_WITH_LOGGERS = 0, 1, 2

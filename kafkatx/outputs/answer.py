@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -12,6 +11,7 @@ from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
 from kafkatx.findings.finding import Finding, Subject
 from kafkatx.findings.named_errors import SPOKEN_OF
 from kafkatx.outputs.diagnosis_order import Story, one_change, stories
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.evidence_refs import plural

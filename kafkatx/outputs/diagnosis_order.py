@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kafkatx.findings.diagnosis import Diagnosed
 from kafkatx.findings.finding import Finding
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import iso
 
 _NUMBERS = re.compile(r"(?:[-_.]?\d+)+$")

@@ -8,7 +8,6 @@ The end     what could not be looked at, damage, what was read: a line each, the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -21,6 +20,7 @@ from kafkatx.outputs.diagnosis_end import damage, failures, not_checked
 from kafkatx.outputs.diagnosis_order import Story, dates, folded, short_names, stories
 from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.evidence_refs import plural

@@ -7,7 +7,6 @@ stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
@@ -16,6 +15,7 @@ from kafkatx.histories.events import Outcome
 from kafkatx.histories.pictures.lanes import LaneChart, Tick
 from kafkatx.outputs.chart_words import clock_note, lane_name, log_name, time_ticks
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
 
 INDENT, MOST_NAME, LEAST_AXIS = 3, 38, 20
 LABEL = 14

@@ -19,8 +19,6 @@ Source       KIP-98, KIP-360, KIP-588, KIP-1050; TransactionManager.beginAbort, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafkatx.findings.client_lines import TIMES, only, producer_at, runs_by_itself, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.finding import Subject
@@ -32,6 +30,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.fatal_states.dead_clients import DeadClient, dead_client
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import client_name, instant, thrown

@@ -20,7 +20,6 @@ Source       TransactionStateManager, TransactionCoordinator (0.11 to 4.4); KIP-
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from kafkatx.findings.conditions import same_time
@@ -33,6 +32,7 @@ from kafkatx.rules.answers.leaderless import LEADERLESS_WORDS, TOO_FEW_WORDS, le
 from kafkatx.rules.coordinators.named import ERROR_WORDS, by_the_error
 from kafkatx.terms.clocks import MAX_BLOCK_MS
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised

@@ -10,12 +10,12 @@ Limits  a module whose docstring has no heading `Mechanism` is a helper, not a r
 import ast
 import pkgutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib.abc import InspectLoader
 from inspect import cleandoc
 
 import kafkatx.rules
+from kafkatx.terms.records import dataclass
 
 HEADINGS = ("Mechanism", "Evidence", "Against", "Look-alikes", "Remedy", "Source")
 """The headings that every rule has, in the order that a reader wants them."""

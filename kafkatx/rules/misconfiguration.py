@@ -24,7 +24,6 @@ Source       KIP-91, KIP-98, KIP-447, KIP-588, KIP-679, KIP-854, KIP-890; Produc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 
 from kafkatx.findings.finding import EVERYWHERE, Subject
@@ -51,6 +50,7 @@ from kafkatx.rules.settings.programs import BROKERS, Program, brokers, consumers
 from kafkatx.rules.settings.refused import REFUSED_WORDS, TOO_FEW_WORDS, refused, too_few_brokers
 from kafkatx.rules.settings.state_topic import RESIZED_WORDS, resized_state_topic
 from kafkatx.terms.catalogue.frameworks import Framework
+from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
 from kafkatx.words.proposals import Remedies
 from kafkatx.words.template import pick

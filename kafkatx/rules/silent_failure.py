@@ -17,7 +17,6 @@ Source       KIP-98; KafkaProducer.send, commitTransaction, close (0.11 to 4.3);
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.client_lines import only, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
@@ -32,6 +31,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.rules.silences.quiet_clients import ENDING_CALLS, Silence, by_logs_alone, over_data
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import data_ref, marker_ref
 from kafkatx.words.explanation import (

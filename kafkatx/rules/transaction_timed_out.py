@@ -20,7 +20,6 @@ Source       KIP-98, KIP-588, KIP-890; TransactionCoordinator.abortTimedOutTrans
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from kafkatx.findings.conditions import by_settings, same_time
@@ -72,6 +71,7 @@ from kafkatx.rules.timeouts.shared_words import (
     TIMED_OUT,
     TITLE,
 )
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
 from kafkatx.words.evidence_refs import begin_row, decision_row

@@ -16,7 +16,6 @@ Source       Errors, TransactionManager, ProducerConfig (0.11 to 4.3); rd_kafka_
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from kafkatx.findings.accounts import Account, Accounted
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
@@ -34,6 +33,7 @@ from kafkatx.rules.candidates.words import CANDIDATES
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import names_a_newer_one
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step

@@ -9,7 +9,6 @@ not started together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from kafkatx.findings.finding import Subject
@@ -18,6 +17,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import first_of_each, statements_of
 from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import latest_row

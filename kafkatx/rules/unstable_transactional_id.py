@@ -17,7 +17,7 @@ Source       KIP-98, KIP-447.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
@@ -29,6 +29,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.rules.unstable_in_lists import LIST_WORDS, found_in_lists
 from kafkatx.rules.unstable_in_pages import PAGE_WORDS, found_in_pages
 from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row

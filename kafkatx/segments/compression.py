@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import lz4.frame
 import snappy
 import zstandard
 
 from kafkatx.formats.record_batch import Codec
+from kafkatx.terms.records import dataclass
 
 LARGEST_PAYLOAD = 256 << 20
 """Bytes that the records of one batch may have: above what any sensible max.message.bytes allows."""

@@ -17,13 +17,14 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from kafkatx.sources import places
 from kafkatx.sources.packing import STEP, Damaged, Packing, compression_of, packing_of
 from kafkatx.sources.unpacking import SINGLE, Allowance, Limits, TooLarge, Unpacking, unpack
+from kafkatx.terms.records import dataclass
 
 SEPARATOR = "!/"
 STANDARD_INPUT = "-"

@@ -16,12 +16,13 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from kafkatx.sources import places
 from kafkatx.sources.packing import STEP, Damaged, Packing, compression_of, unpacked
+from kafkatx.terms.records import dataclass
 
 GIB = 1 << 30
 MOST_FILES = 1_000_000

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import unquote, urlsplit
 
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 SCHEMES = ("s3", "gs", "abfs", "abfss", "hdfs", "viewfs")

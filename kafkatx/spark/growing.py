@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from kafkatx.evidence.directories import data_directories
@@ -32,6 +32,7 @@ from kafkatx.stages.file_tables import FILE_TABLES
 from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.table_files import Source, light, sources
 from kafkatx.stages.table_growth import OF_LOGS
+from kafkatx.terms.records import dataclass
 
 T = TypeVar("T")
 LAYOUT = 2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d*)(?:,[1-9]\d*)?\])?")
 LOCAL_CLUSTER = re.compile(r"local-cluster\[([1-9]\d*),([1-9]\d*),[1-9]\d*\]")

@@ -11,13 +11,13 @@ import json
 import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kafkatx.sources import places
 from kafkatx.stages.facts import LAYOUT, READABLE
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 MANIFEST, SUCCESS = "_kafkatx.json", "_SUCCESS"
 """Names that Spark takes for no data; DuckDB and Polars take only what their pattern asks for, `*.parquet`."""

@@ -6,7 +6,6 @@ Files are read whole, as facts in a file must be (stages/exports.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Kind
@@ -21,6 +20,7 @@ from kafkatx.stages.placed import placed_batches
 from kafkatx.stages.table_blocks import Block, BlocksOfFile
 from kafkatx.stages.table_files import Light, Source, sources
 from kafkatx.stages.tasks import Piece, item_of, numbering, pieces
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ Types   those of the schema, as they are; nothing is coerced, and of times only 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from kafkatx.stages.disk import HashedFile, sync_folder, writing
 from kafkatx.stages.export_manifest import TableFile
 from kafkatx.stages.stamp import UNSTAMPED, Stamp
 from kafkatx.tables.columns import Table
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

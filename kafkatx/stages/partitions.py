@@ -6,7 +6,7 @@ Grain: one partition of a capture (evidence/plans.py), its rows in offset order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import Partition
@@ -25,6 +25,7 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.merging import Stream
 from kafkatx.segments.names import Names
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import COMPACTED, INTERNAL
 
 

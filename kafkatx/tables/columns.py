@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
+from kafkatx.terms.records import dataclass
 
 INT16, INT32, INT64 = pa.int16(), pa.int32(), pa.int64()
 BOOL, STRING, BINARY = pa.bool_(), pa.string(), pa.binary()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -20,6 +19,7 @@ from kafkatx.tables.catalogue import TABLES
 from kafkatx.tables.columns import Table
 from kafkatx.tables.exported import EXPORTED_AT, IS_CANONICAL, RUN_ID
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 ONCE = "_once"
 FUNCTIONS = (

@@ -7,9 +7,10 @@ Source  NetworkClient, SaslChannelBuilder, Metadata (0.11 to 4.3); rdkafka_err.c
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from kafkatx.terms.records import dataclass
 
 
 class Break(Enum):

@@ -12,9 +12,10 @@ Source  TransactionManager, KafkaProducer (0.11 to 4.3); rdkafka_txnmgr.c, rd_ka
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from kafkatx.terms.records import dataclass
 
 
 class MisuseKind(Enum):

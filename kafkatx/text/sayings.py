@@ -10,9 +10,10 @@ Source  TransactionManager, Sender, RecordAccumulator, TransactionalRequestResul
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntFlag, auto
 from functools import lru_cache
+
+from kafkatx.terms.records import dataclass
 
 
 class Saying(IntFlag):

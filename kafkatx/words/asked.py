@@ -8,9 +8,9 @@ Source  bin/kafka-dump-log.sh, bin/kafka-transactions.sh (3.0 and later), bin/ka
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from kafkatx.terms.records import dataclass
 from kafkatx.words.template import Text, pick, render
 from kafkatx.words.tools import answers
 

@@ -7,11 +7,11 @@ what must change too from whom it is for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
 from kafkatx.histories.logs.settings import Effective
+from kafkatx.terms.records import dataclass
 from kafkatx.words.config_context import ConfigContext, Looks, changes_too
 from kafkatx.words.explanation import Bound, MeasureWords, Phrase, RemedyWords, remedy
 from kafkatx.words.template import pick, render

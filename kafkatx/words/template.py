@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from string import Formatter
 from typing import Any
+
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

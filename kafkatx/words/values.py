@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -24,6 +24,7 @@ from kafkatx.histories.logs.line_owners import NETWORK_THREAD, OPENING, Attribut
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.setting_names import kafka_name
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Setting, Trace
 
 GIVEN_EPOCH = re.compile(r"producerId=(\d+), epoch=(\d+)")

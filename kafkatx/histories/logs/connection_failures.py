@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from kafkatx.histories.logs.retries import retries
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 
 BURST_MS = 2_000
 """Failures closer than this come at once."""

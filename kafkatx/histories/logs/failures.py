@@ -11,7 +11,7 @@ The root cause gives the failure its name (diagnosis: "read the cause, not the w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 
 import numpy as np
@@ -24,6 +24,7 @@ from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.templates import parse_template
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 
 FAILURES = (
     EventKind.to_abortable, EventKind.to_fatal, EventKind.failure, EventKind.fenced, EventKind.produce_failed,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.owner_candidates import Fitting, NamedOwner
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 
 SAME_EXCEPTION_MS = 1_000
 """Lines of one exception follow each other within this time."""

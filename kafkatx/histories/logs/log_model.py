@@ -6,7 +6,7 @@ The facts are those of text/events.py; nothing here opens a file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import KINDS, EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import LogFacts, Trace
 from kafkatx.text.sayings import (
     EndGivenUp,

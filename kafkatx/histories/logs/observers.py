@@ -13,12 +13,12 @@ lost      a connection that was lost: so are idle and orderly closed ones.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 
 QUIET_MS = 15_000
 """Two failures further apart than this (without a request that waited in between) are two stretches: reconnects are

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 from typing import Protocol
@@ -20,6 +20,7 @@ from typing import Protocol
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.setting_names import kafka_name
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
 from kafkatx.text.events import LogSource, Setting
 

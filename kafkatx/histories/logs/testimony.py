@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import DAY_MS, LogModel
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 
 ENOUGH = 2

@@ -5,8 +5,6 @@ Grain: one capture; an id is a row, however many transactions it ran.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.histories.overview import Overview, overview
@@ -15,6 +13,7 @@ from kafkatx.histories.timeline_rows import FOREVER, LEFTOVER, TRANSACTION
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT
 from kafkatx.kernels.transactions import PREPARE_ABORT
+from kafkatx.terms.records import dataclass
 
 PARTS = 40
 """Parts of the time of a capture over which the share of aborts is shown."""

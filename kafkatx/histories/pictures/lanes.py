@@ -8,7 +8,6 @@ beside.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
 from kafkatx.kernels.transactions import NOTHING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
 
 MOST_LANES = 12
 """Producers of one id that have a lane of their own; of more all share one."""

@@ -5,7 +5,6 @@ Grain: one data partition. Above MOST_STRETCHES the axis is parted into BINS; ea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +14,7 @@ from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.visibility import last_stable_offset
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
+from kafkatx.terms.records import dataclass
 
 MOST_STRETCHES = 240
 BINS = 160

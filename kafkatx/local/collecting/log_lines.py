@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 
 from kafkatx.evidence.captures import Capture
@@ -13,6 +12,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.local.collecting.subject import Partition, Subject
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CLUSTER_METADATA, TRANSACTION_STATE
 
 OF_DIRECTORY = {

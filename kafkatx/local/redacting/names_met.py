@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from kafkatx.local.redacting.vocabulary import is_common
 from kafkatx.segments.records import RecordWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.setting_names import kafka_name
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CONSUMER_OFFSETS, INTERNAL, UNNAMED
 
 _NAME = r"([A-Za-z0-9._-]{1,249})"

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.formats.file_names import is_topic
 from kafkatx.terms.catalogue.frameworks import UUID
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import INTERNAL, partition_for
 
 _PREFIX = re.compile(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 from kafkatx.evidence.coverage import Coverage
@@ -18,6 +18,7 @@ from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.outputs.answer import AnswerState
 from kafkatx.outputs.comparing.json_values import DamagedDocumentError, JsonObject
 from kafkatx.outputs.diagnosis_json import SCHEMA, to_json
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Remedy
 

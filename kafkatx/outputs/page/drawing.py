@@ -8,7 +8,6 @@ is its name and below it what is drawn.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from operator import add
 
 from kafkatx.histories.endings import EndedBy
@@ -20,6 +19,7 @@ from kafkatx.outputs.chart_words import OUTCOME_WORDS, clock_note, in_words, lan
 from kafkatx.outputs.history_words import ENDERS, sentence
 from kafkatx.terms.events import Level
 from kafkatx.terms.printable import printable
+from kafkatx.terms.records import dataclass
 from kafkatx.words.evidence_refs import plural
 
 LEFT, RIGHT = 1.6, 96.8

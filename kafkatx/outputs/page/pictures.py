@@ -7,7 +7,7 @@ Chosen  ids and partitions of findings first, the worst first; then others as lo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 
 from kafkatx.findings.diagnosis import Diagnosed
@@ -25,6 +25,7 @@ from kafkatx.outputs.page.drawing import Picture, axis_picture, share_paths, tim
 from kafkatx.stages.judging import CaptureDiagnosis, worst_first
 from kafkatx.stages.models import JudgedCapture
 from kafkatx.terms.printable import printable
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration, iso
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.values import producer_name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +16,7 @@ from kafkatx.stages.parquet_parts import DEFAULT_SIZES, Sizes, write_parts
 from kafkatx.stages.stamp import Stamp
 from kafkatx.tables.columns import Table
 from kafkatx.terms.errors import OutputError
+from kafkatx.terms.records import dataclass
 
 Stream = Callable[[str], Iterator[Any]]
 """Yields the RecordBatches of a table, by its name."""

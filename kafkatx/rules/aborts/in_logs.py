@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafkatx.findings.client_lines import is_cut_out, rows_of
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.findings.ends_in_logs import LogEndFacts, log_facts
@@ -13,6 +11,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.rules.aborts.reasons import BEFORE_MS, NOTHING, reason_of
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import Words, included, left_open, step
 from kafkatx.words.facts import thrown
 from kafkatx.words.log_refs import event_refs, failure_refs

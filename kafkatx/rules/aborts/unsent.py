@@ -8,8 +8,6 @@ Source      KafkaProducer.abortTransaction (2.6), TransactionCoordinator.endTran
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.findings.ends import T1, WITHIN_TIMEOUT, WITNESSED, WROTE, RowEnd
@@ -19,6 +17,7 @@ from kafkatx.histories.endings import Reason
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.values import Refs
 

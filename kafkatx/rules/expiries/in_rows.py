@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
@@ -13,6 +13,7 @@ from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY,
 from kafkatx.rules.expiries.forgotten import AGAIN, SETTING, UNMAPPED, expiration_of, restarted_by
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.terms.clocks import EXPIRATION_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.findings.ends import RECORDS_TELL, SAME_ERROR, log_name
@@ -11,6 +11,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.fencings import Excluded, Grant
 from kafkatx.histories.transaction_ends import LogEnding
 from kafkatx.rules.fencing.shared_words import OPERATOR, REMEDIES, TAKEN_OVER, TITLE
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, actor, included, left_open, ruled_out, step
 from kafkatx.words.facts import producer

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.findings.client_lines import advised_of, producer_at, rows_of
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
 from kafkatx.text.sayings import EndGivenUp, Saying, wait_in
 
 RETRIED_WITHIN_MS = 5_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from kafkatx.histories.capture_model import CaptureModel
@@ -10,6 +9,7 @@ from kafkatx.histories.logs.broker_outages import BrokerOutage
 from kafkatx.histories.logs.observers import Observer, Weight
 from kafkatx.histories.logs.own_logs import OwnLog, OwnLogs
 from kafkatx.rules.outages.incidents import Incident
+from kafkatx.terms.records import dataclass
 from kafkatx.words.facts import instant
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Count, Instant, Refs

@@ -12,11 +12,11 @@ Source    ProducerConfig.postProcessAndValidateIdempotenceConfigs and configureD
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from kafkatx.histories.logs.settings import Effective, Origin, said_value
 from kafkatx.rules.settings.programs import Program
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import scope_of
 from kafkatx.words.explained import EvidenceRef

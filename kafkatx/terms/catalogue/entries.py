@@ -1,10 +1,10 @@
 """What the catalogue holds: one frozen type a table, with the columns of the table as fields."""
 
 import re
-from dataclasses import dataclass
 
 from kafkatx.terms.catalogue.releases import Release, Span
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 
 KAFKA = "kafka"
 """The `client` of rows whose releases are Kafka's own: the Java clients, Kafka Streams and Kafka Connect."""

@@ -9,9 +9,9 @@ Limits    a release given shortly (`2.4`) stands for all of its patch releases, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 NEWEST_RELEASE = "4.4"
 """The newest release that the catalogue was checked against."""

@@ -14,7 +14,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from kafkatx.terms.catalogue.entries import ClientException, EventTemplate, LogTemplate, ProtocolError, simple_name
@@ -25,6 +24,7 @@ from kafkatx.terms.catalogue.loading import (
     error_codes,
     event_templates,
 )
+from kafkatx.terms.records import dataclass
 
 Source = LogTemplate | ProtocolError | ClientException | EventTemplate
 

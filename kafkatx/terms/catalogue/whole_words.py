@@ -5,8 +5,9 @@ Words   are cut at what is no letter or digit and where small letters go over in
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from kafkatx.terms.records import dataclass
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 

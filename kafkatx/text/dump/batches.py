@@ -7,12 +7,13 @@ last record that is there, and its size, CRC and leader epoch are not printed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.text.dump.abridged import complete
 from kafkatx.text.dump.columns import BatchDraft, rows_of
 from kafkatx.text.dump.events import DumpedRecord, Header

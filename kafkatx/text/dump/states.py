@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from kafkatx.kernels.rows import NOT_PRINTED, STATE
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.batches import ROWS_PER_CHUNK, Drafting, chunk_of
 from kafkatx.text.dump.columns import BatchDraft

@@ -13,9 +13,10 @@ Trap        Flink gives a KafkaProducer a new transactional id by reflection; th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.stamps import DATED
 
 LONGEST_BRACKET = 1_000

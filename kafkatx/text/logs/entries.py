@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -28,6 +28,7 @@ from kafkatx.kernels.literals import (
 )
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.around import SETTING
 from kafkatx.text.logs.bare import is_told_throw, tells

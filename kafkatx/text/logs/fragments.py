@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.entries import KAFKA, message_of_exception
@@ -26,6 +25,7 @@ from kafkatx.terms.catalogue.loading import (
 from kafkatx.terms.catalogue.releases import Span
 from kafkatx.terms.catalogue.templates import parse_template, trimmed
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.matching import Pattern, RecognisedText, patterns
 from kafkatx.text.logs.source_code import ENDINGS

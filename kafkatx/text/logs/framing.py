@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
 from kafkatx.text.levels import OF_LOG4J
 from kafkatx.text.logs.contexts import CLIENTS, NOTHING, Context, split_context, with_thread
 from kafkatx.text.logs.error_names import PACKAGES, SIMPLE_CLASS

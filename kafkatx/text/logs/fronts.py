@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.around import is_front
 from kafkatx.text.logs.error_names import CLASS, NOT_WITHIN, SIMPLE_CLASS
 from kafkatx.text.logs.exceptions import known_classes

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.stamps import NO_STAMP, Stamp, read_stamp
 from kafkatx.text.logs.wrappers import parse_object
 

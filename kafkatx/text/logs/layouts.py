@@ -11,10 +11,10 @@ Order    the more a layout demands, the earlier it is tried; the first that fits
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import STAMP
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from kafkatx.kernels.literals import Automaton, automaton
@@ -26,6 +26,7 @@ from kafkatx.terms.catalogue.loading import (
 )
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.calls import BEGUN, INITIALISED
 from kafkatx.text.logs.spelled import words
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from kafkatx.terms.catalogue.loading import error_codes, spellings
+from kafkatx.terms.records import dataclass
 
 FEWEST = 24
 """Characters by which words are known that the end of a line cuts; and which Kafka's own words must have."""

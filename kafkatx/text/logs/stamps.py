@@ -13,9 +13,10 @@ Limits   a leap second counts as the second after it; a day that no calendar has
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+
+from kafkatx.terms.records import dataclass
 
 DAY_MS = 86_400_000
 FEWEST_OF_YEAR = 12

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.calls import METHODS
 from kafkatx.text.logs.error_names import CLASS, KAFKAJS, TYPE_ARGUMENTS

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from kafkatx.terms.catalogue.setting_names import is_known
+from kafkatx.terms.records import dataclass
 from kafkatx.text.pages import likeness
 from kafkatx.text.pages.content import named_by_content
 from kafkatx.text.pages.growing import DUMPS, LOGS, TABLES, TOOLS, GrowingPart

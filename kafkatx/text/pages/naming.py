@@ -10,9 +10,10 @@ Headings  a short line that names one partition (`orders-0`) or one segment file
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.formats.file_names import parse_metadata_snapshot_file, parse_partition_folder, parse_segment_file
+from kafkatx.terms.records import dataclass
 from kafkatx.text.pages.part import PartKind
 
 LONGEST_HEADING = 160

@@ -7,9 +7,10 @@ Shape   behind the fields: keys of headers and `]`, then ` key: K` unless the ke
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.lines import Line
 
 KEY, PAYLOAD = b" key: ", b" payload: "

@@ -8,9 +8,9 @@ not say is unknown.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.printed.elisions import ELIDED_FIELDS
 from kafkatx.text.printed.eras import SHAPES, TIMESTAMP, DumpLineShape, LineKind
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
+
+from kafkatx.terms.records import dataclass
 
 
 class LineKind(StrEnum):

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.levels import OF_KAFKA
 
 _BY_READER = r"(?:\bend[_ ]?offsets?\b\W{{0,3}}{0}\b\)?|\b{0}\b\W{{0,3}}end(?:[_ ]?offsets?)?\b)"

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from kafkatx.terms.catalogue.setting_names import UNKNOWN, is_known, prefix_scope, scope_of, scope_of_group
 from kafkatx.terms.java_text import property_of
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.secrets import shown_value
 from kafkatx.text.events import Setting
 from kafkatx.text.lines import Line

@@ -11,11 +11,12 @@ Source  AbstractConfig.logAll; ProducerConfig, ConsumerConfig, AdminClientConfig
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import NamedTuple
 
 from kafkatx.terms.catalogue.setting_names import is_known, scope_of_group
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.secrets import shown_value
 from kafkatx.text.events import Setting
 from kafkatx.text.settings.files import LONGEST_VALUE

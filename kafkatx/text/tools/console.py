@@ -17,11 +17,11 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.offsets import OffsetCommit, with_value
 from kafkatx.text.dump.rows import STATE_COLUMNS
