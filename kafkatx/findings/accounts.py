@@ -27,6 +27,7 @@ from kafkatx.terms.catalogue.entries import simple_name
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.logs.calls import CONSUMERS, TRANSACTIONAL
 
@@ -56,11 +57,11 @@ OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 """What Kafka 4 says of a producer that it refuses, at INFO."""
 PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
 """Errors of a client's own full queue: the record was not taken, and is handed in again once others are sent."""
-_AGAIN = re.compile(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
+_AGAIN = regex(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
 """How an application says that it repeats what had failed."""
 REBALANCING = "REBALANCE_IN_PROGRESS"
 """Of which a group's coordinator tells its members: who only warns of it joins again."""
-_CONSUMER = re.compile(r"\.consumer\b|#consumer-")
+_CONSUMER = regex(r"\.consumer\b|#consumer-")
 """In the names of loggers of Java, kafka-python and aiokafka, and of librdkafka's clients."""
 DEADLY = ("StackOverflow", "AccessViolation", "OutOfMemory")
 """Errors of the runtime that end the process: out of a transactional call they are its failure."""

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import statements_of
+from kafkatx.terms.regex import regex
 from kafkatx.terms.verdicts import Severity
 from kafkatx.text.connect_status import FAILED_CONNECTOR, FAILED_TASK
 from kafkatx.text.events import Statement
@@ -28,9 +29,9 @@ from kafkatx.words.values import Refs, facts
 KILLED = "task_killed"
 MOST_TASKS = 3
 """Tasks that one finding names."""
-_TASK = re.compile(r"Task\{id=(?P<connector>[^{}]+)-(?P<number>\d+)\}")
-_IN_STATUS = re.compile(r"(?P<connector>.+)-(?P<number>\d+): state FAILED")
-_CONNECTOR = re.compile(r"(?P<connector>.+): state FAILED")
+_TASK = regex(r"Task\{id=(?P<connector>[^{}]+)-(?P<number>\d+)\}")
+_IN_STATUS = regex(r"(?P<connector>.+)-(?P<number>\d+): state FAILED")
+_CONNECTOR = regex(r"(?P<connector>.+): state FAILED")
 
 
 @facts

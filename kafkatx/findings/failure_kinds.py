@@ -6,11 +6,10 @@ Source  ReplicaManager, ProducerAppendInfo, TransactionCoordinator, TransactionS
 
 from __future__ import annotations
 
-import re
-
 from kafkatx.terms.catalogue.entries import ClientException
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ CALLED = {
     "send": frozenset({"send"}),
 }
 """How the catalogue names the calls that throw an error."""
-_WORDS = re.compile(r"[A-Za-z]+")
+_WORDS = regex(r"[A-Za-z]+")
 
 
 def thrown_by(found: tuple[ClientException, ...], call: str | None) -> tuple[ClientException, ...]:

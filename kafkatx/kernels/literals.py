@@ -20,6 +20,7 @@ import numpy as np
 from kafkatx.kernels.engine import kernel
 from kafkatx.kernels.grams import BYTES, Grams
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 NEWLINE, RETURN, BLANK, OPEN, CLOSE, BRACKET = 10, 13, 32, 40, 41, 91
 EVERY_LINE, BROKER, BROKER_WITH_LOGGERS = 0, 1, 2
@@ -28,7 +29,7 @@ LONGEST_LOGGER = 200
 ENTRY_COLUMNS = 4
 """Of an entry: its first byte, the end of its first line, its own end, and the number of its first line in the block
 (from 0)."""
-_LOGGER = re.compile(rb" \([A-Za-z0-9:.$_-]+\)")
+_LOGGER = regex(rb" \([A-Za-z0-9:.$_-]+\)")
 
 
 class Automaton:
@@ -54,7 +55,7 @@ class Automaton:
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
         """The same as a regular expression, for texts too short for anything else."""
-        return re.compile(_trie_pattern(self.literals))
+        return regex(_trie_pattern(self.literals))
 
     def held(self, data: bytes, bounds: Any) -> list[int]:
         """Numbers of the stretches [bounds[n], bounds[n + 1]) of whole lines that hold a literal, in order."""

@@ -12,10 +12,11 @@ from rich.text import Text
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.terms.printable import printable
+from kafkatx.terms.regex import regex
 from kafkatx.words.evidence_refs import plural
 
 LEFT_OUT = ("left out", "unreadable")
-_TRAILING = re.compile(r"[ ]+$", re.MULTILINE)
+_TRAILING = regex(r"[ ]+$", re.MULTILINE)
 
 
 def print_trimmed(console: Console, *parts: RenderableType) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +17,7 @@ from kafkatx.sources import places
 from kafkatx.stages.facts import LAYOUT, READABLE
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 MANIFEST, SUCCESS = "_kafkatx.json", "_SUCCESS"
 """Names that Spark takes for no data; DuckDB and Polars take only what their pattern asks for, `*.parquet`."""
@@ -27,7 +27,7 @@ FILES_AT_ONCE = 4
 """Files whose SHA-256 is taken at a time."""
 FIRST_LAYOUT = 1
 """That of facts whose manifest names none."""
-_FILE = re.compile(rf"{FACTS_TABLE}/part-[0-9a-f]+-\d+\.parquet")
+_FILE = regex(rf"{FACTS_TABLE}/part-[0-9a-f]+-\d+\.parquet")
 
 
 def release() -> str:

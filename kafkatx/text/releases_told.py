@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.regex import regex
 from kafkatx.text.whole_pages import MOST_PAGES, page_of
 
 _NUMBER = r"(?P<release>0\.\d{1,4}(?:\.\d{1,4}){1,2}|\d{1,4}(?:\.\d{1,4}){1,2})(?![\d.]*\d)(?!/)"
@@ -39,7 +40,7 @@ PRODUCTS = {
 }
 """Products of the table of known defects and how they are called; bindings that share its numbers are librdkafka."""
 _PATTERNS = {
-    name: re.compile(rf"(?<![\w.-])(?:{called}){_BETWEEN}{_NUMBER}", re.IGNORECASE) for name, called in PRODUCTS.items()
+    name: regex(rf"(?<![\w.-])(?:{called}){_BETWEEN}{_NUMBER}", re.IGNORECASE) for name, called in PRODUCTS.items()
 }
 
 

@@ -5,7 +5,6 @@ A template says `{fenced_at}` or `{count:open transaction}`; what that looks lik
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -13,6 +12,7 @@ from functools import cache
 from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 
@@ -76,7 +76,7 @@ class Share(int):
         return f"{int(self)} %"
 
 
-_NAME = re.compile(r"(?:__)?[^\W_](?:[^\s\"'`,;()\[\]{}]*[^\W_])?")
+_NAME = regex(r"(?:__)?[^\W_](?:[^\s\"'`,;()\[\]{}]*[^\W_])?")
 _WORDS = frozenset(
     {
         "all", "and", "any", "client", "consumer", "group", "none", "not", "null", "of", "on", "or", "other",

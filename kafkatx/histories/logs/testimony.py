@@ -9,12 +9,12 @@ testimony: likely at most, and cited with its words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import DAY_MS, LogModel
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
 
 ENOUGH = 2
@@ -23,7 +23,7 @@ OF_OWNERS = {"one_owner": 2, "one_instance": 1}
 OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
 LONG_WORK, BEGAN, STARTED = "long_work", "began", "initialised"
 ID_OPTION = "id_option"
-_OPTION = re.compile(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]|$)")
+_OPTION = regex(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]|$)")
 """The option by which a call of a tool names the id of its producer."""
 LONGEST_MS = DAY_MS
 LONGEST_WAIT_MS = 1_800_000

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from kafkatx.terms.catalogue.frameworks import UUID, recognise_id
+from kafkatx.terms.regex import regex
 from kafkatx.terms.verdicts import Verdict
 
-_RANDOM = re.compile(
+_RANDOM = regex(
     rf"(?P<uuid>{UUID})|(?P<pod>-[a-z0-9]{{8,10}}-[bcdfghjklmnpqrstvwxz2456789]{{5}}(?![a-z0-9]))"
     r"|(?P<hex>(?<![0-9a-zA-Z])(?=[0-9a-fA-F]*[0-9])(?=[0-9a-fA-F]*[a-fA-F])[0-9a-fA-F]{8,}(?![0-9a-zA-Z]))|(?P<number>[0-9]{6,})"
 )

@@ -11,7 +11,6 @@ Limits   runs of white space count as one blank, dots at the end of a text don't
 """
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -25,13 +24,14 @@ from kafkatx.terms.catalogue.loading import (
     event_templates,
 )
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 Source = LogTemplate | ProtocolError | ClientException | EventTemplate
 
-_PLACEHOLDER = re.compile(r"<([\w.]+)>")
+_PLACEHOLDER = regex(r"<([\w.]+)>")
 _LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"})
 _BEFORE_A_MESSAGE = "])}>:-|,=\"'"
-_LOGGER = re.compile(r"[\w$]+(?:\.[\w$]+)+")
+_LOGGER = regex(r"[\w$]+(?:\.[\w$]+)+")
 
 
 @dataclass(frozen=True, slots=True)

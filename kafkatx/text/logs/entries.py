@@ -10,7 +10,6 @@ Threads      a trace that lines of other threads interrupt is put together again
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -29,6 +28,7 @@ from kafkatx.kernels.literals import (
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.around import SETTING
 from kafkatx.text.logs.bare import is_told_throw, tells
@@ -46,7 +46,7 @@ MOST_TAIL_BYTES = 1 << 17
 """What is looked at of the lines behind the first one of an entry."""
 LONGEST_END = 300
 """Characters at the end of a line that its logger stands in."""
-_LOGGER = re.compile(r"(?:^| )\([\w$-]{1,99}(?:\.[\w$-]{1,99}){1,20}(?::\d{1,6})?\)$")
+_LOGGER = regex(r"(?:^| )\([\w$-]{1,99}(?:\.[\w$-]{1,99}){1,20}(?::\d{1,6})?\)$")
 _MAY_BE_TRACE = (b" ", b"\t", b"a", b"C", b"S", b".")
 """First bytes of lines of traces that are not their first one."""
 SHORT_ENTRY = 4096
@@ -59,7 +59,7 @@ _RETRIES = ("Got error produce response ", "Received invalid metadata error in p
 """What a producer says of a request that it sends again: lines without a trace (Sender)."""
 SMALL = 1 << 16
 """Bytes of a text of which every line is asked what it says, whether or not it holds a literal."""
-_TROUBLE = re.compile("rror|xception|ail|due to|ould not|nable")
+_TROUBLE = regex("rror|xception|ail|due to|ould not|nable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Entry:
     tail: tuple[str, ...]
 
 
-_OF_ANOTHER = re.compile(rf"{DATED}|%[0-7]\|\d{{1,12}}\.\d{{3}}\|")
+_OF_ANOTHER = regex(rf"{DATED}|%[0-7]\|\d{{1,12}}\.\d{{3}}\|")
 """How a line of a client's log begins, which a broker's never does: two logs in one file."""
 
 
@@ -368,7 +368,7 @@ def _settings_in(tail: Sequence[str]) -> int:
     return next((at for at, line in enumerate(tail) if SETTING.match(line)), -1)
 
 
-_OF_PYTHON = re.compile(r"(?:aio)?kafka(?:\.[a-z_0-9]{1,40}){0,6}")
+_OF_PYTHON = regex(r"(?:aio)?kafka(?:\.[a-z_0-9]{1,40}){0,6}")
 """Loggers (modules, never classes as in brokers) of clients that print a traceback at ERROR only."""
 _OF_C = ("rdkafka.", "librdkafka")
 """Loggers of librdkafka: what is thrown below its lines was thrown by its caller."""

@@ -26,6 +26,7 @@ from kafkatx.terms.catalogue.releases import Span
 from kafkatx.terms.catalogue.templates import parse_template, trimmed
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.matching import Pattern, RecognisedText, patterns
 from kafkatx.text.logs.source_code import ENDINGS
@@ -52,19 +53,19 @@ ONE_WORD = frozenset({
 _ERRORS = "org.apache.kafka.common.errors."
 _PACKAGES = {"KafkaException": "org.apache.kafka.common.", "IllegalStateException": "java.lang.",
              "IllegalArgumentException": "java.lang."}  # fmt: skip
-_WORD = re.compile(r"\S+")
-_ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026|\[\.\.\.\])\s*|\s*(?:\.{2,3}|\u2026|\[\.\.\.\])$")
-_LABEL = re.compile(
+_WORD = regex(r"\S+")
+_ELLIPSIS = regex(r"^(?:\.{3}|\u2026|\[\.\.\.\])\s*|\s*(?:\.{2,3}|\u2026|\[\.\.\.\])$")
+_LABEL = regex(
     r"(?:^|[:=>\])\"'`}{;(|-]|\b(?:due to|with|is|reason|error|exception\.?|Uncaught)|exception\.)\s*[\"'`(\[{]*$",
     re.IGNORECASE,
 )
-_REST = re.compile(
+_REST = regex(
     r"[\s\"'`.,;:)\]}>|!*_-]{0,8}(?:$|(?:\([\w$.:-]{1,200}\)|\[[^\]]{0,300}\]|at [\w$.]+\(|[,;:(|{]).*)", re.DOTALL
 )
-_LOGGER = re.compile(r"\s*(?:[\w$]+\.)*[A-Z][\w$]*[a-z][A-Z][\w$]* +")
+_LOGGER = regex(r"\s*(?:[\w$]+\.)*[A-Z][\w$]*[a-z][A-Z][\w$]* +")
 """The name of a class with nothing between it and the message."""
-_TIME = re.compile(DATED_ANYHOW)
-_CODE = re.compile(
+_TIME = regex(DATED_ANYHOW)
+_CODE = regex(
     r"\b(?:throw |throws |new \w+\(|catch ?\(|instanceof |import |assert\w*\b(?!:)|"
     r"::class|::new|\.class\b|return (?!this exception)|const |val |def |var |public |"
     r"private |static (?!consumer|member)|final |@throws|@link|@code|String\.format|"

@@ -18,6 +18,7 @@ from dataclasses import replace
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.events import Level
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.levels import OF_LOG4J
 from kafkatx.text.logs.contexts import CLIENTS, NOTHING, Context, split_context, with_thread
 from kafkatx.text.logs.error_names import PACKAGES, SIMPLE_CLASS
@@ -62,39 +63,39 @@ class Framed:
     writer: str = ""
 
 
-_CONTINUED = re.compile(
+_CONTINUED = regex(
     r"\s|Caused by: |Suppressed: |\.\.\. \d|Wrapped by: |at [\w.$/<>]{1,250}\(|"
     r"Traceback \(most recent|During handling of the above|The above exception was|"
     rf"{PACKAGES}[\w$]{{1,99}}(?:Exception|Error|Throwable|Fenced)\b(?!\.)|"
     rf"{SIMPLE_CLASS}(?::|$)|"
     r"#\d{1,3} (?:[^\s:]{1,300}\(\d{1,7}\)|\[internal function\]): |#\d{1,3} \{main\}|\[stacktrace\]|Stack trace:$"
 )
-_REMNANT = re.compile(
+_REMNANT = regex(
     rf"(?P<front>[^\n]{{0,200}}?)\b(?P<level>{OF_LOG4J})\]? {{1,4}}"
     r"(?:\[(?P<thread>[^\[\]]{1,250})\] )?(?P<logger>[A-Za-z_$][\w.$-]{0,249}?) {1,8}[-:] (?P<message>.*)",
     re.DOTALL,
 )
-_TIME_LEFT = re.compile(r"\b\d\d:\d\d:\d\d[.,]\d{3}\b")
-_THREAD_LEFT = re.compile(r"\[?([^\[\]]{1,250})\] *$")
-_LIBRDKAFKA = re.compile(r"([A-Z][A-Z0-9_]{1,31}) (?=\[[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}\] )")
-_LOGGER_LEFT = re.compile(
+_TIME_LEFT = regex(r"\b\d\d:\d\d:\d\d[.,]\d{3}\b")
+_THREAD_LEFT = regex(r"\[?([^\[\]]{1,250})\] *$")
+_LIBRDKAFKA = regex(r"([A-Z][A-Z0-9_]{1,31}) (?=\[[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}\] )")
+_LOGGER_LEFT = regex(
     r"(?:[A-Z]{1,5} {1,2})?(?:(?P<logger>[\w$]{0,99}\.[\w.$]{1,249}) ?- (?P<message>[\[A-Z].*)|"
     rf"[\w.$]{{0,250}} ?- (?P<told>\[(?:{CLIENTS}) \w{{1,20}}Id=.*))",
     re.DOTALL,
 )
-_NO_LEVEL = re.compile(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
-_DATED = re.compile(rf"\[?{DATED}:\d\d|\[?\d\d:\d\d:\d\d[.,]\d{{3}}")
-_TIME_TOLD = re.compile(r"Kafka startTimeMs: (1\d{12})(?!\d)")
-_STAMP_FIRST = re.compile(STAMP)
+_NO_LEVEL = regex(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
+_DATED = regex(rf"\[?{DATED}:\d\d|\[?\d\d:\d\d:\d\d[.,]\d{{3}}")
+_TIME_TOLD = regex(r"Kafka startTimeMs: (1\d{12})(?!\d)")
+_STAMP_FIRST = regex(STAMP)
 LONGEST_COLLECTORS = 160
 """Characters that a collector of logs may put before a JSON object."""
-_TIME_OF_DAY = re.compile(r"(?<![\d:])\d\d:\d\d:\d\d[.,]\d{3}(?!\d)")
-_BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
-_LAST_NAME = re.compile(r"(?<![\w$/.-])((?:[a-z_][\w$]{0,99}\.){1,12}[\w$]{1,99})[\]>)]?[\s:|-]{1,8}$")
+_TIME_OF_DAY = regex(r"(?<![\d:])\d\d:\d\d:\d\d[.,]\d{3}(?!\d)")
+_BROKER_LOGGER = regex(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
+_LAST_NAME = regex(r"(?<![\w$/.-])((?:[a-z_][\w$]{0,99}\.){1,12}[\w$]{1,99})[\]>)]?[\s:|-]{1,8}$")
 """A logger at the end of a front: a dotted name that begins small."""
-_THREAD_BEHIND = re.compile(r"(?<=\)) \[[^\[\]]{1,250}\]$")
+_THREAD_BEHIND = regex(r"(?<=\)) \[[^\[\]]{1,250}\]$")
 """` [thread]` behind ` (logger)`, as the images of Strimzi print it (`%m (%c) [%t]`)."""
-_LAST_LOGGER = re.compile(r"[ \t]{2,8}\[((?:[\w$-]{1,99}\.){2,20}[\w$-]{1,99})\]$")
+_LAST_LOGGER = regex(r"[ \t]{2,8}\[((?:[\w$-]{1,99}\.){2,20}[\w$-]{1,99})\]$")
 """`   [logger]` at the end of a line, as Debezium's images print it."""
 
 

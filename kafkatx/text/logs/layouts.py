@@ -15,6 +15,7 @@ from functools import cached_property
 
 from kafkatx.terms.events import Level
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import STAMP
 
@@ -78,7 +79,7 @@ class LineLayout:
     def pattern(self) -> re.Pattern[str]:
         """The shape as a regular expression; every repetition in it is bounded or followed by what it can't hold."""
         head = re.split(r"(\{[\w ]+\}| )", self.shape.removesuffix("{message}").rstrip())
-        return re.compile("".join(map(_piece, head)) + r"[ \t]{0,8}" + _FIELDS["message"], re.DOTALL)
+        return regex("".join(map(_piece, head)) + r"[ \t]{0,8}" + _FIELDS["message"], re.DOTALL)
 
 
 def _piece(piece: str) -> str:

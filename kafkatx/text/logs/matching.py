@@ -9,7 +9,6 @@ Literals each text has one literal that its lines hold: the prefilter (kernels/l
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,6 +26,7 @@ from kafkatx.terms.catalogue.loading import (
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.calls import BEGUN, INITIALISED
 from kafkatx.text.logs.spelled import words
 
@@ -38,11 +38,11 @@ TELLING = 24
 """Literal characters from which on a text needs no logger to be known by."""
 HEAD = 4
 """Characters of a message by which the texts that may fit are found."""
-_BROKER = re.compile(r"(?:TxnCoordinator|GroupCoordinator|[\w.-]{1,250}:\d{1,5})/(?:\d{1,10}|bootstrap): ")
+_BROKER = regex(r"(?:TxnCoordinator|GroupCoordinator|[\w.-]{1,250}:\d{1,5})/(?:\d{1,10}|bootstrap): ")
 """A broker as librdkafka names it."""
-_BESIDE = re.compile(r"; [A-Za-z][\w.-]{0,39}: ")
+_BESIDE = regex(r"; [A-Za-z][\w.-]{0,39}: ")
 """What a structured line says beside its message, of which only texts of franz-go are a part."""
-_BRACKET = re.compile(r"\[\w+ <\w+>\] ")
+_BRACKET = regex(r"\[\w+ <\w+>\] ")
 """A bracket in front of a text (`[GroupId <groupId>] `): lines come without it, as its words are their context."""
 TROUBLE = (
     b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError", b"KafkaJS",

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafkatx.terms.catalogue.templates import one_blank
+from kafkatx.terms.regex import regex
 from kafkatx.text.levels import OF_LOG4J
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.contexts import CLIENTS
@@ -34,26 +35,26 @@ NEAR_THE_END, FEWEST_BROKEN, MOST_OF_THEM = 8, 3, 0.6
 """A terminal breaks at one column: so many lines end there, and so large a share of those that end near it."""
 FEWEST_OF_LOG = 3
 """Lines of a log to each that is none, from which on nobody has put signs before its lines."""
-_ESCAPED = re.compile(
+_ESCAPED = regex(
     r"\\[_\[\]*<>#-]|&(?:lt|gt|amp|quot|nbsp|#\d{1,5});|<br ?/?>|</\w|^\s*[`<]|^\s+(?:message|stack|reason|msg): ['`]"
     r"|^\"[\d\[].*\"[,;]?\s*$"
 )
-_CUT_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
-_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")
+_CUT_FRAME = regex(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
+_FRAME = regex(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")
 _ROOTS = r"(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\."
-_ROOT = re.compile(_ROOTS)
-_CUT_CLASS = re.compile(rf"{NOT_WITHIN}{_ROOTS}(?:[\w$]+\.)*[\w$]*$")
-_CLASS = re.compile(CLASS)
-_OPEN_END = re.compile(r"(?:Exception|Error|Throwable|Caused by|due to|Error Message):$|\bdue to$")
-_OPEN_FRONT = re.compile(rf"\[?{DATED}:\d\d.{{0,250}}(?:\b(?:{OF_LOG4J})|[\]:-])$", re.DOTALL)
-_CLIENT = re.compile(rf"\[(?:{CLIENTS})\b")
-_WRITER = re.compile(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
-_IN_OBJECT = re.compile(r'\s+"(?:@timestamp|timestamp|time|level|message|logger_name|thread_name|stack_trace)"\s*:\s*"')
-_OPEN_ERROR = re.compile(r"KafkaError\{[^{}]{0,1000}$")
-_TIMED_HEAD = re.compile(rf"(?:{STAMP})(?: (?:[\w$]+\.){{1,20}}[\w$]+ [\w$<>]+)?")
+_ROOT = regex(_ROOTS)
+_CUT_CLASS = regex(rf"{NOT_WITHIN}{_ROOTS}(?:[\w$]+\.)*[\w$]*$")
+_CLASS = regex(CLASS)
+_OPEN_END = regex(r"(?:Exception|Error|Throwable|Caused by|due to|Error Message):$|\bdue to$")
+_OPEN_FRONT = regex(rf"\[?{DATED}:\d\d.{{0,250}}(?:\b(?:{OF_LOG4J})|[\]:-])$", re.DOTALL)
+_CLIENT = regex(rf"\[(?:{CLIENTS})\b")
+_WRITER = regex(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
+_IN_OBJECT = regex(r'\s+"(?:@timestamp|timestamp|time|level|message|logger_name|thread_name|stack_trace)"\s*:\s*"')
+_OPEN_ERROR = regex(r"KafkaError\{[^{}]{0,1000}$")
+_TIMED_HEAD = regex(rf"(?:{STAMP})(?: (?:[\w$]+\.){{1,20}}[\w$]+ [\w$<>]+)?")
 """A time, or the first of the two lines of java.util.logging."""
-_LEVEL_FIRST = re.compile(r"(?:SEVERE|WARNING|INFO|CONFIG|FINE(?:R|ST)?): ")
-_OPEN_BRACKET = re.compile(rf"\[(?:{CLIENTS})(?: [^\[\]]{{0,300}})?$")
+_LEVEL_FIRST = regex(r"(?:SEVERE|WARNING|INFO|CONFIG|FINE(?:R|ST)?): ")
+_OPEN_BRACKET = regex(rf"\[(?:{CLIENTS})(?: [^\[\]]{{0,300}})?$")
 
 
 def page_lines(source: Sequence[Line]) -> Iterator[Line]:

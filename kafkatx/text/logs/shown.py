@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.error_names import CONFLUENT, EPOCH_BUMP, KAFKAJS, TYPE_ARGUMENTS
 from kafkatx.text.logs.source_code import BEGINNINGS, ENDINGS, THROWS
@@ -29,7 +30,7 @@ _SIGNS = (
     "` requires `",
 )  # fmt: skip
 """One of these stands in every line that shows an error: quick to look for."""
-_SHAPES = re.compile(
+_SHAPES = regex(
     rf"{CONFLUENT}[^}}]{{1,4000}}\}}?|KafkaError \([A-Z][\w /]{{2,40}} error: "
     rf"|\[Error \d{{1,4}}\] [A-Z]\w{{2,79}}|(?<![\w.$]){KAFKAJS}(?=: |:?$|:? ?\{{| \[KafkaJS)"
     r"|(?<![\w.$])(?:(?:aio)?kafka\.errors|cimpl|confluent_kafka(?:\.cimpl)?|Confluent\.Kafka)\.[A-Z]\w{2,79}"
@@ -40,20 +41,20 @@ _SHAPES = re.compile(
     r"|\bapiId: '[A-Z]+_[A-Z_]{3,50}'"
     r"|(?:\bKafkaResponseError )?\bRdKafkaRespErr[A-Z]\w{2,60}"
 )
-_LABEL = re.compile(
+_LABEL = regex(
     r"(?:(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception\.?|got|due to|by|Uncaught))\s*"
     r"[\"'`(\[{<#]*(?:\d+ )?|^\W{0,3}(?:error|failed|unable|could not)\b(?: [\w'-]{1,30}){0,6} )$",
     re.IGNORECASE,
 )
 """What may stand before an error; `console.error('Error sending', error)` puts no colon between."""
-_REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
-_CODE = re.compile(
+_REST = regex(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
+_CODE = regex(
     rf"^\s*(?:{BEGINNINGS}|#(?!\d|<)|--|from \w+ import|except |catch |case |elif |else |assert|require\.|expect\("
     rf"|self\.|await )|{ENDINGS}|{THROWS}"
     r"|\blog(?:ger|ging)?\.\w+\(|[pP]rintf?(?:ln)?!?\(|console\.\w+\(|=> ?\{"
 )
 """A line of source code."""
-_LISTED = re.compile(
+_LISTED = regex(
     r"^\s*(?:[-*\u2022] |\d+[.)] )?[`*]{0,3}(?:[A-Z]+_[A-Z_]+|_[A-Z_]{4,}|[A-Z]\w+(?:Error|Exception))[`*]{1,3}"
     r"\s*[-:\u2013=]"
 )

@@ -17,10 +17,11 @@ from functools import cache
 
 from kafkatx.terms.catalogue.loading import error_codes, spellings
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 FEWEST = 24
 """Characters by which words are known that the end of a line cuts; and which Kafka's own words must have."""
-_NUMBERED = re.compile(r"Unknown error, how did this happen\? Error code = (\d{1,4})")
+_NUMBERED = regex(r"Unknown error, how did this happen\? Error code = (\d{1,4})")
 _SARAMA = "kafka server: "
 
 
@@ -92,7 +93,7 @@ def _names_of_codes() -> dict[int, str]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.]){_trie(sorted(_names()))}")
+    return regex(rf"(?<![\w.]){_trie(sorted(_names()))}")
 
 
 def _trie(texts: Iterable[str], depth: int = 0) -> str:

@@ -17,6 +17,7 @@ from datetime import date
 from functools import lru_cache
 
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 DAY_MS = 86_400_000
 FEWEST_OF_YEAR = 12
@@ -53,7 +54,7 @@ DATED_ANYHOW = r"\d{4}-\d\d-\d\d.\d\d:\d\d"
 TIMED = r"\d\d:\d\d|\b1\d{9,12}\b"
 """A time of day, or seconds or milliseconds since the epoch: what nobody writes who only explains."""
 
-_PARTS = re.compile(
+_PARTS = regex(
     rf"""(?: (?P<year>\d{{4}})[-/.]?(?P<month>\d\d)[-/.]?(?P<day>\d\d)(?:[T\ _-]|,\ )
            | (?P<month4>\d\d)/(?P<day4>\d\d)/(?P<year4>\d{{4}}),?[ ]
            | (?P<short>\d\d/\d\d/\d\d)[ ]
@@ -65,8 +66,8 @@ _PARTS = re.compile(
 )
 
 
-_EPOCH = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d*)?")
-_DAY_IN_NAME = re.compile(r"(?<!\d)(20\d\d)([-._]?)(\d\d)\2(\d\d)(?!\d)")
+_EPOCH = regex(r"1\d{9}(?:\d{3})?(?:\.\d*)?")
+_DAY_IN_NAME = regex(r"(?<!\d)(20\d\d)([-._]?)(\d\d)\2(\d\d)(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)

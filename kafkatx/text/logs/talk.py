@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.bare import CELLS, is_supposed
 from kafkatx.text.logs.error_names import MENTIONED
@@ -22,45 +23,45 @@ LONGEST = 600
 """Characters of a line that are looked at: what people write and programs hold is shorter, hostile lines are not."""
 FEWEST = 2
 """Headings, items or entries that make a list of errors."""
-_ERROR = re.compile(MENTIONED)
-_TIME = re.compile(TIMED)
-_NUMBERED = re.compile(
+_ERROR = regex(MENTIONED)
+_TIME = regex(TIMED)
+_NUMBERED = regex(
     r"\b[A-Z]+_[A-Z_]{2,50}[\s|,\"']{1,60}-?\d{1,3}[\s|,\"']{1,60}(?i:true|false)\b"
     r"|^\W*-?\d{1,3}[,;\t] ?\W?[A-Z]+_[A-Z_]{2,50}\b"
 )
 """A row of the protocol's table of errors: name, number, whether it can be retried; or number and name."""
-_BLANK = re.compile(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
+_BLANK = regex(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
 """Where a program would have printed a value."""
-_PASSED = re.compile(
+_PASSED = regex(
     r"\s*(?:[\u2713\u2714\u221a\u2611\u2705] |PASS(?:ED)?\b|ok \d+ |=== (?:RUN|PAUSE|CONT) |--- (?:PASS|SKIP):)"
     r"|.*\s(?:PASSED|SKIPPED)(?:\s+\[ *\d+%\])?\s*$|\s*test \S.* \.\.\. ok\s*$|.*\b[Ee]xpected (?:exception"
     r"|error)\b(?!.*\b(?:but|got)\b)"
 )
 """A test that expects an error, and met it, as runners of tests print it."""
-_AS_EXPECTED = re.compile(r".*\b(?:got|threw|caught|raised|saw|rejected with) .{1,300}(?<!not )\bas expected\b")
+_AS_EXPECTED = regex(r".*\b(?:got|threw|caught|raised|saw|rejected with) .{1,300}(?<!not )\bas expected\b")
 """The same in the words of who wrote the test, whatever logger prints them."""
-_TERM = re.compile(r"\S.{0,400}\w\W{0,3}::(?:\s|$)")
-_HEADING = re.compile(r"\s*(?:#{1,6}|={2,6}) \S")
-_ITEM = re.compile(
+_TERM = regex(r"\S.{0,400}\w\W{0,3}::(?:\s|$)")
+_HEADING = regex(r"\s*(?:#{1,6}|={2,6}) \S")
+_ITEM = regex(
     r"\s*(?:[-*+\u2022] |\d{1,2}[.)] )?(?:`[^`]{8,400}`|\*\*[A-Z]\w{8,80}\*\*) ?"
     r"(?:[-:\u2013\u2014]|means\b|indicates\b) ?[A-Za-z]\w*\W+\w+"
 )
 """An error in marks of code, and what it means."""
-_DEFINITION = re.compile(r"\s*: {1,3}\S")
+_DEFINITION = regex(r"\s*: {1,3}\S")
 """What stands under a term of a list of definitions."""
-_ROWS = re.compile(r"\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$")
+_ROWS = regex(r"\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$")
 """The rule under the heads of a table."""
-_OBSERVED = re.compile(r"\b(?:time|when|pod|host|node|instance|count|last|status|run|day|partition)\b", re.IGNORECASE)
+_OBSERVED = regex(r"\b(?:time|when|pod|host|node|instance|count|last|status|run|day|partition)\b", re.IGNORECASE)
 """A head of a table of what was seen."""
-_HTML_ITEM = re.compile(
+_HTML_ITEM = regex(
     r"\s*(?:<tr>)?<td>[A-Z_]{3,50}</td>\s*<td>[^<]{3,300}</td>|\s*<(?:li|dt|dd|td)>(?:<\w{1,8}>){1,3}[^<]{3,200}</\w{1,8}>"
 )
-_MEANING = re.compile(r"[.'\"`] It (?:means|indicates)\b")
-_MESSAGE = re.compile(r"\s*[\"']?message[\"']?: *['\"`]")
-_FIELD = re.compile(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
-_DEFINED = re.compile(r"\s*(type|code|retriable): *\S+,\s*$")
-_THROWN = re.compile(r"\s*(?:at [\w$.<>]+[\w$>]\(|at [\w/]|\.\.\. \d+ more|Caused by|File \"|---> )")
-_EXAMPLES = re.compile(r"\b(?:may|might|will|would|could) .{0,120}\b(?:such as|like|for example|e\.g\.),?:?\s*$")
+_MEANING = regex(r"[.'\"`] It (?:means|indicates)\b")
+_MESSAGE = regex(r"\s*[\"']?message[\"']?: *['\"`]")
+_FIELD = regex(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
+_DEFINED = regex(r"\s*(type|code|retriable): *\S+,\s*$")
+_THROWN = regex(r"\s*(?:at [\w$.<>]+[\w$>]\(|at [\w/]|\.\.\. \d+ more|Caused by|File \"|---> )")
+_EXAMPLES = regex(r"\b(?:may|might|will|would|could) .{0,120}\b(?:such as|like|for example|e\.g\.),?:?\s*$")
 
 
 def explained(source: Sequence[Line]) -> frozenset[int]:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.calls import METHODS
 from kafkatx.text.logs.error_names import CLASS, KAFKAJS, TYPE_ARGUMENTS
@@ -32,28 +33,28 @@ MOST_LINES = 10_000
 LONGEST_LINE = 1 << 16
 """Characters of a line that are looked at: a trace in one line has them all in fewer."""
 
-_HEAD = re.compile(rf"({CLASS}|{KAFKAJS})(?: \[KafkaJS\w{{2,60}}\])?(?:{TYPE_ARGUMENTS})?(?::\s?(.*))?", re.DOTALL)
-_LABELLED = re.compile(
+_HEAD = regex(rf"({CLASS}|{KAFKAJS})(?: \[KafkaJS\w{{2,60}}\])?(?:{TYPE_ARGUMENTS})?(?::\s?(.*))?", re.DOTALL)
+_LABELLED = regex(
     rf"\s{{0,40}}(Caused by|Suppressed|Wrapped by): (?:({CLASS})|([\w.$]{{1,250}}))(?::\s?(.*))?", re.DOTALL
 )
-_FRAME = re.compile(
+_FRAME = regex(
     r"\s{0,40}at (?:[\w.@-]{0,120}/{1,2}){0,2}((?:[\w$]{1,120}\.){1,20})([\w$<>]{1,120})\(([^()\n]{0,120})\)"
     r"(?: ~?\[([^\[\]\n]{0,200})\])?"
 )
-_MORE = re.compile(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )")
+_MORE = regex(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )")
 _BELOW_A_HEAD = ("at ", "Caused", "Suppr", "... ")
-_PYTHON_FRAME = re.compile(r'\s{1,12}File "([^"\n]{1,400})", line (\d{1,9}), in (\S{1,120})')
-_PYTHON_HEAD = re.compile(r"((?:[A-Za-z_]\w{0,99}\.){0,20}[A-Z]\w{0,99})(?:: (.*))?$", re.DOTALL)
+_PYTHON_FRAME = regex(r'\s{1,12}File "([^"\n]{1,400})", line (\d{1,9}), in (\S{1,120})')
+_PYTHON_HEAD = regex(r"((?:[A-Za-z_]\w{0,99}\.){0,20}[A-Z]\w{0,99})(?:: (.*))?$", re.DOTALL)
 _TRACEBACK = "Traceback (most recent call last):"
 _LINKS = ("During handling of the above exception", "The above exception was the direct cause")
-_INLINE = re.compile(
+_INLINE = regex(
     r"\s(?=at (?:[\w.@-]{1,120}/)?(?:[\w$]{1,120}\.){2,20}[\w$<>]{1,120}\()|"
     r"\s(?=Caused by: )|\s(?=\.\.\. \d{1,6} (?:more|common))"
 )
-_ENDED = re.compile(r"KafkaError\{[^{}\n]{1,4000}\}[)\]\"'.;\s]*$")
+_ENDED = regex(r"KafkaError\{[^{}\n]{1,4000}\}[)\]\"'.;\s]*$")
 """An error of librdkafka, whose text ends with its brackets: only frames of its caller stand below."""
-_LAMBDA = re.compile(r"lambda\$(\w+)\$\d+")
-_JAR = re.compile(r"([\w.-]{0,60}(?:kafka|flink-connector)[\w.-]{0,60}\.jar)")
+_LAMBDA = regex(r"lambda\$(\w+)\$\d+")
+_JAR = regex(r"([\w.-]{0,60}(?:kafka|flink-connector)[\w.-]{0,60}\.jar)")
 _CLIENTS = ("org.apache.kafka.clients.producer.KafkaProducer", "org.apache.kafka.clients.consumer.KafkaConsumer")
 _ADMINS = ("org.apache.kafka.clients.admin.", "kafka.admin.", "org.apache.kafka.tools.")
 ADMIN_CALL = "KafkaAdminClient.request"

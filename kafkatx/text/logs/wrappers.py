@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 
@@ -20,12 +21,12 @@ LONGEST_JSON = 1 << 20
 MOST_WRAPPERS = 3
 MOST_NAMES = 64
 
-ANSI = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1b[@-_]")
+ANSI = regex(r"\x1b\[[0-9;?]{0,32}[A-Za-z]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1b[@-_]")
 """Escape sequences of terminals."""
-_TIMED = re.compile(r"\d\d:\d\d")
+_TIMED = regex(r"\d\d:\d\d")
 LOST_COLOUR = r"\[\d{1,3}(?:;\d{1,3}){0,4}m"
 """Their colours, where pasting lost the escape character."""
-_LOST = re.compile(LOST_COLOUR)
+_LOST = regex(LOST_COLOUR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +65,27 @@ _NAME = rf"{_NO_NAME}(?:(?=[\w./=-]{{0,99}}[\d_-])[A-Za-z][\w./=-]{{1,99}}(?: \(
 WRAPPERS = (
     Wrapper(
         "container runtime interface",
-        re.compile(rf"(?P<time>{STAMP}) (?:stdout|stderr) [FP] (?P<text>.*)", re.DOTALL),
+        regex(rf"(?P<time>{STAMP}) (?:stdout|stderr) [FP] (?P<text>.*)", re.DOTALL),
         (("2026-11-21T10:23:51.003123456Z stdout F INFO up", "INFO up"),),
     ),
     Wrapper(
         "docker compose",
-        re.compile(r"(?P<writer>[\w.-]{1,120}) {1,40}\| (?P<text>.*)", re.DOTALL),
+        regex(r"(?P<writer>[\w.-]{1,120}) {1,40}\| (?P<text>.*)", re.DOTALL),
         (("app-1  | 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
     ),
     Wrapper(
         "kubectl --prefix",
-        re.compile(r"\[(?P<writer>pod/[\w./-]{1,250})\] (?P<text>.*)", re.DOTALL),
+        regex(r"\[(?P<writer>pod/[\w./-]{1,250})\] (?P<text>.*)", re.DOTALL),
         (("[pod/orders-0/app] 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
     ),
     Wrapper(
         "process manager",
-        re.compile(r"(?P<writer>\d{1,4}\|[\w.-]{1,60}) {1,20}\| (?P<text>.*)", re.DOTALL),
+        regex(r"(?P<writer>\d{1,4}\|[\w.-]{1,60}) {1,20}\| (?P<text>.*)", re.DOTALL),
         (("0|app  | 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
     ),
     Wrapper(
         "name of a host, pod or process",
-        re.compile(
+        regex(
             rf"(?:(?P<writer>{_NAME})|\[(?P<number>\d{{2,7}}|(?=[a-f]{{0,11}}\d)[0-9a-f]{{4,12}})\])[ \t]{{1,12}}"
             rf"(?P<text>{_FRONT}.*)",
             re.DOTALL,
@@ -97,7 +98,7 @@ WRAPPERS = (
     ),
     Wrapper(
         "syslog, RFC 5424",
-        re.compile(
+        regex(
             rf"<\d{{1,3}}>1 (?P<time>{STAMP}) [^ ]{{1,255}} (?P<writer>[^ ]{{1,120}}) [^ ]{{1,128}} [^ ]{{1,64}} "
             r"(?:-|\[[^\]]{0,1000}\]) ?(?P<text>.*)",
             re.DOTALL,
@@ -106,7 +107,7 @@ WRAPPERS = (
     ),
     Wrapper(
         "journald or syslog",
-        re.compile(
+        regex(
             rf"{_PRIORITY}(?!\d?\d:|\d{{4}}[-/.]\d\d[-/.]\d\d[ _])"
             rf"(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{0,119}}[\w.-] {_PROGRAM}: (?P<text>.*)",
             re.DOTALL,
@@ -118,7 +119,7 @@ WRAPPERS = (
     ),
     Wrapper(
         "timestamps of kubectl or docker",
-        re.compile(
+        regex(
             rf"(?P<time>\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{6,9}}Z) "
             rf"(?P<text>(?=[\[{{<%]|{STAMP}|[A-Z]{{4,5}}\b|\s).*|)",
             re.DOTALL,
@@ -127,7 +128,7 @@ WRAPPERS = (
     ),
     Wrapper(
         "a program that logs another one's lines",
-        re.compile(
+        regex(
             rf"(?P<time>{STAMP})[ \t]{{1,4}}{_LEVEL}[ \t]{{1,8}}"
             rf"(?P<text>(?:{_LEVEL}[ \t]{{1,8}}\[?{STAMP}|\[?{STAMP}\]?[ \t]{{1,4}}\[?{_LEVEL}\b).*)",
             re.DOTALL,
@@ -139,7 +140,7 @@ WRAPPERS = (
     ),
     Wrapper(
         "grep with names or numbers",
-        re.compile(
+        regex(
             rf"(?:(?P<writer>[\w./-]{{1,250}}\.(?:log|out|txt|json)(?:[.-]\d{{1,10}})?)[:-])?(?:\d{{1,9}}[:-])?"
             rf"(?P<text>(?:\[?(?:{STAMP})|[%{{]|\tat |Caused by).*)",
             re.DOTALL,
@@ -176,7 +177,7 @@ class NamedFronts:
         found = {line[: one.start].rstrip(): one.writer for line, one in wrapped if one.writer and one.start > 0}
         self._writers = {front: writer for front, writer in found.items() if not _TIMED.search(front)}
         names = sorted(self._writers, key=len, reverse=True)[:MOST_NAMES]
-        self._pattern = re.compile(rf"({'|'.join(map(re.escape, names))})[ \t]{{1,12}}") if names else None
+        self._pattern = regex(rf"({'|'.join(map(re.escape, names))})[ \t]{{1,12}}") if names else None
 
     def without(self, line: str, wrapped: Wrapped) -> Wrapped:
         """Take the name off a line that has one and no wrapper."""

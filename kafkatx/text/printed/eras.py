@@ -15,6 +15,7 @@ from enum import StrEnum
 from importlib.resources import files
 
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 
 class LineKind(StrEnum):
@@ -72,7 +73,7 @@ def _shape(kind: LineKind, since: str, until: str, options: str, fields: str) ->
     names: list[str] = []
     for key in keys:
         names += ["timestampType", "timestamp"] if key == TIMESTAMP else [key] * (key != "headerKeys")
-    pattern = re.compile(begin + " ".join(PATTERNS.get(key, NUMBER.format(key)) for key in keys) + end)
+    pattern = regex(begin + " ".join(PATTERNS.get(key, NUMBER.format(key)) for key in keys) + end)
     at = {name: number for number, name in enumerate(names)}
     return DumpLineShape(kind, since, until, options, keys, at, pattern, "" if "headerKeys" in keys else "]")
 
