@@ -9,7 +9,6 @@ of the two.
 from __future__ import annotations
 
 import hashlib
-import pickle
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -174,12 +173,16 @@ class _ForgivingCache:
 
     def load_overload(self, *key: Any) -> Any:
         """Return what is kept, None where it can't be read."""
+        import pickle
+
         with suppress(OSError, EOFError, pickle.UnpicklingError):
             return self._cache.load_overload(*key)
         return None
 
     def save_overload(self, *entry: Any) -> None:
         """Keep it where that is possible."""
+        import pickle
+
         with suppress(OSError, EOFError, pickle.UnpicklingError):
             self._cache.save_overload(*entry)
 

@@ -86,14 +86,18 @@ def automaton(literals: tuple[bytes, ...]) -> Automaton:
 
 def _shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """The literals that hold no other, in order."""
-    known = set(literals)
-    sizes = sorted({len(one) for one in known})
-    return tuple(one for one in sorted(known) if not _holds_another(one, known, sizes))
+    known = sorted(set(literals))
+    size = min(map(len, known), default=0)
+    begins: dict[bytes, list[bytes]] = {}
+    for one in known:
+        begins.setdefault(one[:size], []).append(one)
+    return tuple(one for one in known if not _holds_another(one, begins, size))
 
 
-def _holds_another(one: bytes, known: set[bytes], sizes: list[int]) -> bool:
-    shorter = (size for size in sizes if size < len(one))
-    return any(one[at : at + size] in known for size in shorter for at in range(len(one) - size + 1))
+def _holds_another(one: bytes, begins: dict[bytes, list[bytes]], size: int) -> bool:
+    """Whether a literal holds one of others, which are given by their first `size` bytes."""
+    places = ((at, other) for at in range(len(one) - size + 1) for other in begins.get(one[at : at + size], ()))
+    return any(one.startswith(other, at) and other is not one for at, other in places)
 
 
 def _table(literals: tuple[bytes, ...]) -> Table:

@@ -24,7 +24,7 @@ from kafkatx.text.logs.contexts import CLIENTS, NOTHING, Context, split_context,
 from kafkatx.text.logs.error_names import PACKAGES, SIMPLE_CLASS
 from kafkatx.text.logs.fronts import Parted, parted
 from kafkatx.text.logs.json_lines import StructuredLine, read_record
-from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, OF_NET, SYSLOG_LEVELS, LineLayout
+from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, OF_NET, SYSLOG_LEVELS, Groups, LineLayout, first_fitting, heads
 from kafkatx.text.logs.stamps import DATED, DAY_MS, NO_STAMP, STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
 from kafkatx.text.logs.wrappers import WRAPPERS, NamedFronts, Wrapped, Wrapper, unwrap, wrappers_of
 
@@ -152,7 +152,8 @@ class Framer:
 
     def has_layout(self, line: str) -> bool:
         """Tell, cheaply, whether a line has the layout that most lines of the file have; False is no answer."""
-        return self._order[0].pattern.match(self.inside(line)) is not None
+        text = self.inside(line)
+        return self._order[0].read(text, heads(text)) is not None
 
     def continues(self, line: str) -> bool:
         """Tell whether a line, without its wrappers, belongs to one above it."""
@@ -170,7 +171,7 @@ class Framer:
             wrappers |= {wrapper.name: wrapper for wrapper in wrappers_of(line)}
             text = unwrap(line).text
             inner = text.lstrip(" ")
-            fits = next((at for at, layout in enumerate(LAYOUTS) if layout.pattern.match(inner)), None)
+            fits = first_fitting(inner)
             if fits is not None:
                 counts[fits] += 1
                 indents[len(text) - len(inner)] = indents.get(len(text) - len(inner), 0) + 1
@@ -232,19 +233,19 @@ class Framer:
         text = wrapped.text
         if text[:1] in " \t":
             return None
+        begins = heads(text)
         for layout in self._order:
-            if found := layout.pattern.match(text):
-                return self._of_shape(found, layout, wrapped)
+            if groups := layout.read(text, begins):
+                return self._of_shape(groups, layout, wrapped)
         return None
 
-    def _of_shape(self, found: re.Match[str], layout: LineLayout, wrapped: Wrapped) -> Framed:
-        groups = found.groupdict()
+    def _of_shape(self, groups: Groups, layout: LineLayout, wrapped: Wrapped) -> Framed:
         thread, logger = groups.get("thread") or "", groups.get("logger") or ""
         name = (groups.get("level") or "").upper()
         level = LEVELS.get(name, OF_NET.get(name, Level.unknown))
-        message = found["message"]
+        message = groups["message"] or ""
         if layout.name == "librdkafka":
-            level, message = SYSLOG_LEVELS[int(found["number"])], f"{logger} [{thread}] {message}"
+            level, message = SYSLOG_LEVELS[int(groups["number"] or 0)], f"{logger} [{thread}] {message}"
             thread = ""
         if facility := _LIBRDKAFKA.match(message):
             logger, message = f"rdkafka.{facility[1]}", message[facility.end() :]
@@ -252,7 +253,7 @@ class Framer:
         rest = rest.rstrip()
         if not logger and rest.endswith((")", "]")):
             rest, logger = _without_logger(rest)
-        stamp = read_stamp(groups["time"]) if groups.get("time") else NO_STAMP
+        stamp = read_stamp(time) if (time := groups.get("time")) else NO_STAMP
         at, of_day, zoned = self._time(stamp, wrapped.stamp)
         return Framed(
             at, zoned, level, thread, logger, with_thread(context, thread), rest, layout.name, of_day,

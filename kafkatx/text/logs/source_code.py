@@ -115,9 +115,11 @@ def unfronted(text: str) -> str:
 
 def _is_code_alone(text: str) -> bool:
     """Whether a line is code whatever stands around it."""
-    if _UNFILLED.search(text) or _UNFILLED_LITERAL.search(text):
+    may_be_unfilled = any(sign in text for sign in ("%", "{", "PRI"))
+    if may_be_unfilled and (_UNFILLED.search(text) or _UNFILLED_LITERAL.search(text)):
         return True
-    return _CLOSED_CALL.match(text) is not None or _DESCRIBED.match(text) is not None
+    is_quoting = any(sign in text for sign in "\"'`")
+    return (is_quoting and _CLOSED_CALL.match(text) is not None) or _DESCRIBED.match(text) is not None
 
 
 def _is_argument(texts: Sequence[str], number: int) -> bool:

@@ -32,17 +32,23 @@ _ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)(?![\w:]))?"
 _WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ )?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 
+_TIME = rf"{_CLOCK}{_ZONE}"
+_DATES = "|".join(
+    (
+        r"\d{4}[-/.]\d\d[-/.]\d\d(?:[T _]|, )",
+        r"\d{8}[T _-]",
+        r"\d\d/\d\d/\d{4},? ",
+        r"\d\d/\d\d/\d\d ",
+        rf"\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{4}}(?:::?| )",
+        rf"{_MONTH} {{1,2}}\d{{1,2}},? \d{{4}},?(?: @)? ",
+    )
+)
+_NO_YEAR = rf"{_MONTH} {{1,2}}\d{{1,2}} "
 STAMP = "|".join(
     (
-        rf"\d{{4}}[-/.]\d\d[-/.]\d\d(?:[T _]|, ){_CLOCK}{_ZONE}",
-        rf"\d{{8}}[T _-]{_CLOCK}{_ZONE}",
-        rf"\d\d/\d\d/\d{{4}},? {_CLOCK}{_ZONE}",
-        rf"\d\d/\d\d/\d\d {_CLOCK}{_ZONE}",
-        rf"\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{4}}(?:::?| ){_CLOCK}{_ZONE}",
-        rf"{_MONTH} {{1,2}}\d{{1,2}},? \d{{4}},?(?: @)? {_CLOCK}{_ZONE}",
-        rf"{_WEEKDAY}{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}(?: [A-Z]{{3,4}})? (?:19|20)\d\d(?!\d)",
-        rf"{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}{_ZONE}",
-        rf"{_CLOCK}{_ZONE}",
+        rf"(?:{_DATES}){_TIME}",
+        rf"{_WEEKDAY}{_NO_YEAR}{_CLOCK}(?: [A-Z]{{3,4}})? (?:19|20)\d\d(?!\d)",
+        rf"(?:{_NO_YEAR})?{_TIME}",
         r"1\d{12}(?!\d)|1\d{9}\.\d{1,9}(?!\d)",
     )
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from kafkatx.terms.records import dataclass
@@ -20,6 +21,8 @@ LONGEST_JSON = 1 << 20
 """Characters of a line that is read as JSON; longer ones are text."""
 MOST_WRAPPERS = 3
 MOST_NAMES = 64
+MOST_REMEMBERED = 1024
+"""Lines of which is remembered what is in them: a short text is looked at by several readers, one behind the other."""
 
 ANSI = regex(r"\x1b\[[0-9;?]{0,32}[A-Za-z]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1b[@-_]")
 """Escape sequences of terminals."""
@@ -41,15 +44,19 @@ class Wrapped:
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A shape of prefix and lines that have it: pairs of a line and the text inside."""
+    """A shape of prefix and lines that have it: pairs of a line and the text inside.
+
+    `sign` stands in every such line: quick to look for.
+    """
 
     name: str
     pattern: re.Pattern[str]
     samples: tuple[tuple[str, str], ...]
+    sign: str = ""
 
     def inside(self, text: str) -> re.Match[str] | None:
         """Match a line that has this prefix; the group `text` is what stands behind it."""
-        found = self.pattern.match(text)
+        found = self.pattern.match(text) if self.sign in text else None
         return found if found and found.end() == len(text) and found.start("text") else None
 
 
@@ -67,21 +74,25 @@ WRAPPERS = (
         "container runtime interface",
         regex(rf"(?P<time>{STAMP}) (?:stdout|stderr) [FP] (?P<text>.*)", re.DOTALL),
         (("2026-11-21T10:23:51.003123456Z stdout F INFO up", "INFO up"),),
+        sign=" std",
     ),
     Wrapper(
         "docker compose",
         regex(r"(?P<writer>[\w.-]{1,120}) {1,40}\| (?P<text>.*)", re.DOTALL),
         (("app-1  | 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
+        sign=" | ",
     ),
     Wrapper(
         "kubectl --prefix",
         regex(r"\[(?P<writer>pod/[\w./-]{1,250})\] (?P<text>.*)", re.DOTALL),
         (("[pod/orders-0/app] 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
+        sign="[pod/",
     ),
     Wrapper(
         "process manager",
         regex(r"(?P<writer>\d{1,4}\|[\w.-]{1,60}) {1,20}\| (?P<text>.*)", re.DOTALL),
         (("0|app  | 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
+        sign=" | ",
     ),
     Wrapper(
         "name of a host, pod or process",
@@ -104,6 +115,7 @@ WRAPPERS = (
             re.DOTALL,
         ),
         (("<14>1 2026-11-21T10:23:51.003Z host app 4711 - - INFO up", "INFO up"),),
+        sign=">1 ",
     ),
     Wrapper(
         "journald or syslog",
@@ -116,6 +128,7 @@ WRAPPERS = (
             ("Nov 21 10:23:51 host app[123]: 10:23:51.003 INFO up", "10:23:51.003 INFO up"),
             ("2026-11-21T10:23:51+0000 host java[9]: [main] INFO up", "[main] INFO up"),
         ),
+        sign=": ",
     ),
     Wrapper(
         "timestamps of kubectl or docker",
@@ -125,6 +138,7 @@ WRAPPERS = (
             re.DOTALL,
         ),
         (("2026-11-21T10:23:51.003123456Z 10:23:51.001 [main] INFO up", "10:23:51.001 [main] INFO up"),),
+        sign="Z ",
     ),
     Wrapper(
         "a program that logs another one's lines",
@@ -155,6 +169,15 @@ WRAPPERS = (
 
 def unwrap(line: str, wrappers: tuple[Wrapper, ...] = WRAPPERS) -> Wrapped:
     """Take off colours and wrappers (those given, and docker's JSON); a line without any comes back as it is."""
+    return _unwrapped_by_all(line) if wrappers is WRAPPERS else _unwrapped(line, wrappers)
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _unwrapped_by_all(line: str) -> Wrapped:
+    return _unwrapped(line, WRAPPERS)
+
+
+def _unwrapped(line: str, wrappers: tuple[Wrapper, ...]) -> Wrapped:
     found = Wrapped(ANSI.sub("", line), start=-1) if "\x1b" in line else Wrapped(line)
     if line[:1] == "[" and _LOST.match(line):
         found = Wrapped(_LOST.sub("", line), start=-1)
