@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -124,6 +123,8 @@ def listed(listing: Listing) -> list[tuple[str | None, Item]]:
     """List files; each with its identity where that is not its path. Raises OSError where a path is not there."""
     root, claim = listing.root, listing.claim
     if root != STANDARD_INPUT and not (places.is_folder(root) or places.exists(root)):
+        import socket
+
         raise FileNotFoundError(errno.ENOENT, f"{NOT_HERE} {socket.gethostname()}", root)
     files = (file for item in _items(root, claim, listing.part) for file in _opened_up(item, claim))
     identity = places.identities()

@@ -14,7 +14,7 @@ from kafkatx.outputs.diagnosis_order import Story, one_change, stories
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 from kafkatx.words.values import NameList
 
 BLOCKED = "read_committed_blocked"

@@ -10,7 +10,7 @@ from kafkatx.histories.logs.log_model import Clock
 from kafkatx.histories.pictures.lanes import Lane, LaneChart, LogLane
 from kafkatx.terms.printable import printable
 from kafkatx.terms.times import duration, iso
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 OUTCOME_WORDS = {
     Outcome.committed: "committed",

@@ -12,7 +12,7 @@ from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.findings.finding import EVERYWHERE, NotCheckable
 from kafkatx.outputs.text_lines import marked, shown
 from kafkatx.segments.damage import Damage
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 MOST_GAPS = 5
 MOST_DAMAGE = 20

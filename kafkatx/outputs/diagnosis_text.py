@@ -23,8 +23,8 @@ from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, sh
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.evidence_refs import plural
 from kafkatx.words.explained import EvidenceRef, Remedy, Step
+from kafkatx.words.plurals import plural
 
 COLOURS = {Severity.error: "bold red", Severity.warning: "bold yellow", Severity.info: "bold cyan"}
 MOST_PLACES = 3

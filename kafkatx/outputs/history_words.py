@@ -33,8 +33,8 @@ from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import UNNAMED
 from kafkatx.terms.verdicts import Verdict
-from kafkatx.words.evidence_refs import plural
 from kafkatx.words.log_refs import event_text, failure_phrase
+from kafkatx.words.plurals import plural
 
 MOST_SAID = 400
 """Characters of an exception's own message; Kafka's longest about fencing has 160, and its end is what matters."""

@@ -13,7 +13,7 @@ from rich.text import Text
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.terms.printable import printable
 from kafkatx.terms.regex import regex
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 LEFT_OUT = ("left out", "unreadable")
 _TRAILING = regex(r"[ ]+$", re.MULTILINE)

@@ -14,7 +14,6 @@ import contextlib
 import os
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import field, replace
@@ -59,6 +58,8 @@ class _Table:
 
     def new_folder(self) -> Path:
         """An empty folder of its own for something unpacked."""
+        import tempfile
+
         if self.folder is None or self.owner != os.getpid():
             self.folder, self.owner = tempfile.mkdtemp(prefix="kafkatx-"), os.getpid()
         return Path(tempfile.mkdtemp(dir=self.folder))

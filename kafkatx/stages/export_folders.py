@@ -9,7 +9,6 @@ import hashlib
 import importlib
 import json
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +100,8 @@ def _run(path: str, run: dict[str, Any]) -> RunOfExport:
         ) from None
     if not files or not all(map(_FILE.fullmatch, files)):
         raise UsageError(f"{path}/{MANIFEST} names no files of facts")
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
         list(pool.map(lambda name: _check_unchanged(places.joined(path, name), files[name].get("sha256")), files))
     captures = {str(one["name"]): one for one in run.get("captures", ())}

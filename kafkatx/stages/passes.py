@@ -22,7 +22,7 @@ from kafkatx.stages.models import JudgedCapture
 from kafkatx.stages.suspects import SMALL, Suspect, chosen, read_anyway, suspects
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 Marks = list[tuple[Partition, LogMarks]]
 NameSuspects = Callable[[list[Capture], list[Marks]], Sequence[set[Suspect]]]

@@ -9,16 +9,12 @@ from kafkatx.kernels.transactions import EMPTY
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.words.explained import EvidenceRef
+from kafkatx.words.plurals import plural
 
 
 def time_or_none(time: int) -> int | None:
     """None for an absent (negative) time."""
     return time if time >= 0 else None
-
-
-def plural(count: int, noun: str, many: str | None = None) -> str:
-    """`1 record`, `2 records`; `many` where it is not the noun with an s."""
-    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def state_row(partition: int, offset: int, at: int, state: int, producer_id: int, epoch: int) -> EvidenceRef:

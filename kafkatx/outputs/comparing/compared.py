@@ -15,7 +15,7 @@ from kafkatx.outputs.comparing.pairs import is_later, pairs
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 LONGEST_CHAIN = 9
 """Causes behind each other, at most: rules lie so deep."""

@@ -20,7 +20,7 @@ from kafkatx.outputs.history_words import ENDERS, sentence
 from kafkatx.terms.events import Level
 from kafkatx.terms.printable import printable
 from kafkatx.terms.records import dataclass
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 LEFT, RIGHT = 1.6, 96.8
 """Between which things lie: right of it is room for the arrow of what is still open."""

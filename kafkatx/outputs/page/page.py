@@ -21,7 +21,7 @@ from kafkatx.outputs.page.pictures import Pictures
 from kafkatx.outputs.page.views import StoryView, cards, story_views
 from kafkatx.terms.printable import printable
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from importlib.resources import files
 
+from kafkatx.terms.packaged import packaged_text
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 
@@ -79,7 +79,7 @@ def _shape(kind: LineKind, since: str, until: str, options: str, fields: str) ->
 
 
 def _shapes() -> Iterator[DumpLineShape]:
-    lines = files(__package__).joinpath("eras.tsv").read_text("utf-8").splitlines()
+    lines = packaged_text(__package__, "eras.tsv").splitlines()
     for kind, since, until, options, fields in (line.split("\t") for line in lines[1:]):
         yield _shape(LineKind(kind), since, until, options, fields)
 
