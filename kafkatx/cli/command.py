@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from kafkatx.cli.coercion import read_plainly
 from kafkatx.cli.grouping import fields_of
 from kafkatx.cli.program import GENERAL
+from kafkatx.terms.records import dataclass
 
 REFUSED: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for a wrong command line: click's UsageError, or typer's own."""
@@ -48,7 +50,11 @@ class GeneralOptions:
 
 
 class Command(TyperCommand):
-    """A command whose help is ours."""
+    """A command whose help is ours, and who reads plain words itself."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, `--help` among them."""
+        return [read_plainly(parameter) for parameter in super().get_params(ctx)]
 
     def get_help(self, ctx: Any) -> str:
         """Return the help text."""
@@ -78,6 +84,10 @@ class Group(TyperGroup):
         super().__init__(**settings)
         for option in self.params:
             option.help = COMPLETION.get(option.name or "", getattr(option, "help", None))  # type: ignore[attr-defined]
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, `--help` among them."""
+        return [read_plainly(parameter) for parameter in super().get_params(ctx)]
 
     def get_help(self, ctx: Any) -> str:
         """Return the help text."""

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import typer
 
+from kafkatx.terms.regex import regex
+
 MOST_FOLDERS = 20_000
 """Entries of folders that are looked at."""
 STATE_BYTES = 1 << 18
@@ -22,7 +24,7 @@ LONGEST = 60
 """Characters of what an offer means."""
 DEPTH = 3
 """Floors of folders below a path: a parent of data directories, those, their partitions."""
-HARMLESS = re.compile(r"[\w.:@+][\w.:@+/-]*", re.ASCII)
+HARMLESS = regex(r"[\w.:@+][\w.:@+/-]*", re.ASCII)
 
 Offer = tuple[str, str]
 """What is completed, and what it means."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from kafkatx.terms.records import dataclass
 
 if TYPE_CHECKING:
     from kafkatx.outputs.dump_options import DecoderName, DumpOptions

@@ -176,6 +176,7 @@ def _export(evidence: Evidence, target: Path, recipe: Recipe, overwrite: bool, q
                 [EXPORTED[name] for name in recipe.tables],
                 lambda name: evidence.facts(bar.file) if name == FACTS.name else evidence.table(name, bar.file),
                 recipe,
+                told_in_order=lambda name: evidence.table_in_order(name, bar.file) if name != FACTS.name else None,
                 overwrite=overwrite,
                 watch=bar,
             )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum, EnumType
 from itertools import groupby
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from kafkatx.cli.program import EXIT_CODES, GENERAL, PROGRAM
+from kafkatx.terms.records import dataclass
 
 INDENT = "  "
 """What lines of a docstring begin with that stay as they are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ import typer
 
 from kafkatx.cli import completion
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 Limit = partial(typer.Option, rich_help_panel="Limits")
 Given = partial(typer.Option, rich_help_panel="Evidence")

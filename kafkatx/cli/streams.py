@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from typing import TextIO, cast
 
 from kafkatx.terms.errors import ClosedPipeError, OutputError
+from kafkatx.terms.regex import regex
 
-_TRAILING = re.compile(r"[ \t]+(?=(?:\x1b\[[0-9;]*m)*$)", re.MULTILINE)
+_TRAILING = regex(r"[ \t]+(?=(?:\x1b\[[0-9;]*m)*$)", re.MULTILINE)
 
 
 class TrimmedLines:

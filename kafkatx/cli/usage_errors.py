@@ -15,10 +15,11 @@ from kafkatx.cli.manual import argument_name, choices
 from kafkatx.cli.program import PROGRAM
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.nearest import did_you_mean
+from kafkatx.terms.regex import regex
 
-_NUMBER = re.compile(r"\s*[+-]?\d+\s*")
+_NUMBER = regex(r"\s*[+-]?\d+\s*")
 _ENDS = ("min", "max")
-_EXTRA = re.compile(r"Got unexpected extra arguments?\S* \((?P<words>.*)\)", re.DOTALL)
+_EXTRA = regex(r"Got unexpected extra arguments?\S* \((?P<words>.*)\)", re.DOTALL)
 
 
 def usage_error(error: Any) -> UsageError:

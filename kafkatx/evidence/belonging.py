@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from kafkatx.segments.batches import Rows, SegmentWalk
 from kafkatx.segments.names import Names
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.text.pages.part import TextPart
 

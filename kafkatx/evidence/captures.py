@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import takewhile
 
 from kafkatx.evidence.directories import LOGS, DataDirectory, Partition
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.run_copies import original
 from kafkatx.sources import places
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 
 

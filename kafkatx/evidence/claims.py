@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.file_names import FolderState, PartitionFolder, parse_partition_folder
 from kafkatx.sources.files import OpenFile
 from kafkatx.sources.said import said
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 KINDS = {
     kind.value: kind

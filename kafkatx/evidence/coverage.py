@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Item
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.checkpoints import (
@@ -16,6 +16,7 @@ from kafkatx.formats.checkpoints import (
 from kafkatx.formats.identity import parse_meta_properties
 from kafkatx.sources import places
 from kafkatx.sources.files import read_small
+from kafkatx.terms.records import dataclass
 
 Partition = tuple[str, int]
 

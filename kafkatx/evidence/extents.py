@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kafkatx.evidence.item import Item
@@ -10,6 +10,7 @@ from kafkatx.segments.batches import NO_LIMIT, Chunk
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.sources.archives import real_path
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 
 MODERN = 2
 """Magic of batches that state how new their newest record is; of older ones a wrapper does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from kafkatx.segments import entries
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 
 POSITIONS = np.zeros(0, np.int64)
 ROWS_OF = {Kind.TXNINDEX: entries.ABORTED, Kind.SNAPSHOT: entries.PRODUCER, Kind.LEADER_EPOCHS: entries.EPOCH_START}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from kafkatx.segments.offset_commits import CommitChunk, CommitWalk
 from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CLUSTER_METADATA, CONSUMER_OFFSETS, INTERNAL, TRANSACTION_STATE
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -37,6 +36,7 @@ from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount, packed_pa
 from kafkatx.sources.files import OpenFile
 from kafkatx.sources.packing import Packing
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 from kafkatx.text.textual import is_text
 
 __all__ = ["inventory"]
@@ -123,6 +123,8 @@ def listed(listing: Listing) -> list[tuple[str | None, Item]]:
     """List files; each with its identity where that is not its path. Raises OSError where a path is not there."""
     root, claim = listing.root, listing.claim
     if root != STANDARD_INPUT and not (places.is_folder(root) or places.exists(root)):
+        import socket
+
         raise FileNotFoundError(errno.ENOENT, f"{NOT_HERE} {socket.gethostname()}", root)
     files = (file for item in _items(root, claim, listing.part) for file in _opened_up(item, claim))
     identity = places.identities()

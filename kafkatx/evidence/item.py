@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from kafkatx.evidence.run_copies import copy_of
 from kafkatx.formats.file_names import PartitionFolder
+from kafkatx.terms.records import dataclass
 from kafkatx.text.pages.part import TextPart
 
 

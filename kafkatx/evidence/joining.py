@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.evidence.belonging import (
     Sketch,
@@ -23,6 +23,7 @@ from kafkatx.evidence.item import Item
 from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.evidence.looking import Looker, LooksHere
 from kafkatx.sources import places
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

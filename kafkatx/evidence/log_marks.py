@@ -13,10 +13,11 @@ Truncated an active segment is never cleaned: where batches of the mark are gone
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from kafkatx.segments.batches import Rows
+from kafkatx.terms.records import dataclass
 
 NOTED = 8
 """The last batches that a mark notes one by one; before them at doubling distances, up to the first of a segment."""
@@ -166,21 +167,34 @@ def _behind_truncation(known: Mark, end: Mark, view: LogView) -> Newer:
     """All of later epochs is new, and of the same one what lies behind the last batch that is still there."""
     cut, is_exact = _cut(known, view)
     if end.epoch > known.epoch and not is_exact:
-        return Newer(known, end, cut if known.base in view.bases else 0)
+        return Newer(known, end, cut if known.base in view.bases and cut > known.base else 0)
     return Newer(replace(known, end=min(known.end, cut)), end, cut)
 
 
 def _cut(known: Mark, view: LogView) -> tuple[int, bool]:
-    """Return an offset at which a log was truncated, or one before it, and whether it was there."""
+    """Return an offset at which a log was truncated, or one before it, and whether it was there.
+
+    Only of the active segment that is known: what another one lacks a cleaner may have taken.
+    """
     if known.base not in view.bases:
         return _cut_before(known, view)
+    is_active = known.base == view.bases[-1]
     there = [view.noted(known.base, one[0]) == one for one in known.noted]
     kept = max((number for number, is_kept in enumerate(there) if is_kept), default=-1)
     if kept < 0:
-        return known.base, bool(known.noted) and known.noted[0][0] == 0
+        is_whole = bool(known.noted) and known.noted[0][0] == 0
+        return known.base, is_active and is_whole and _goes_up_to(known, view)
     if kept + 1 < len(there) and kept >= len(there) - known.tight:
-        return known.noted[kept + 1][1], True
+        return known.noted[kept + 1][1], is_active
     return known.noted[kept][1] + 1, False
+
+
+def _goes_up_to(known: Mark, view: LogView) -> bool:
+    """Whether a log is there up to the segment of a mark; one of that name may have been made anew after less."""
+    if not known.earlier:
+        return known.base == view.bases[0]
+    base, *one = known.earlier[-1]
+    return base in view.bases and view.noted(base, one[0]) == tuple(one)
 
 
 def _cut_before(known: Mark, view: LogView) -> tuple[int, bool]:

@@ -8,7 +8,7 @@ The readers of texts are imported when there is a text: they cost as much as the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import PartKind, TextPart
@@ -67,7 +68,7 @@ def _read(file: OpenFile, item: Item, part: TextPart, entry: Coverage) -> LogFac
         from kafkatx.text.tools.answers import answers
 
         facts = answers(file, part)
-        entry.status, entry.note = "read", f"answers of tools: {len(facts.events)} facts about transactions"
+        entry.status, entry.note = "read", f"answers of tools: {_counted(len(facts.events), 'fact')} about transactions"
         return facts
     from kafkatx.text.logs.reading import read_log as read_part
 
@@ -93,4 +94,10 @@ def _tell(entry: Coverage, source: LogSource, events: int) -> None:
     entry.status, entry.broker_id = "read", source.broker_id
     entry.first_timestamp = source.first_at if source.first_at >= 0 else None
     entry.last_timestamp = source.last_at if source.last_at >= 0 else None
-    entry.note = f"log of a {source.side.name}: {source.lines:,} lines, {events:,} of them matter{zone}"
+    whose = "" if source.side is Side.unknown else f" of a {source.side.name}"
+    matter = f"{events:,} of them matter" if events else "nothing of transactions or of clients in it"
+    entry.note = f"log{whose}: {_counted(source.lines, 'line')}, {matter}{zone}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

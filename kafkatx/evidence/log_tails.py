@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.extents import offset_limits
 from kafkatx.evidence.file_reading import FileReading
+from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.log_marks import Noted
 from kafkatx.evidence.offset_coverage import FileReach
@@ -18,7 +21,9 @@ from kafkatx.kernels.batches import HEADER_SIZE, MAGIC_AT
 from kafkatx.kernels.rows import BATCH
 from kafkatx.segments.batches import NO_LIMIT, Rows
 from kafkatx.segments.resync import ExpectedNext
+from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 
 TAIL = 4 << 20
 """Bytes before the end of a segment that are walked to learn where its last batch ends, if they tell."""
@@ -30,6 +35,22 @@ ANYTHING = ExpectedNext(-1, NO_LIMIT, -1)
 def is_followed(item: Item) -> bool:
     """Whether a file is a segment of a broker, as it lies in a folder of a partition."""
     return item.kind is Kind.LOG and item.part is None and item.base_offset >= 0 and not item.left_out
+
+
+def check_active(segments: Segments) -> None:
+    """Raise OSError where a segment lies behind the newest of some by now.
+
+    The active segment is never cleaned, so what it lacks was truncated. Of one that was active when it was listed and
+    rolled since, what is read may be what a cleaner left.
+    """
+    newest = max(segments.bases, default=-1)
+    if newest >= 0 and max(Segments.of(listed(segments.folder)).bases, default=-1) > newest:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), segments.items[newest].path)
+
+
+def listed(folder: str) -> list[Item]:
+    """The files of a folder as they lie now; none where it is gone."""
+    return inventory([folder], cut_texts=False) if places.is_folder(folder, anew=True) else []
 
 
 @dataclass(slots=True)
@@ -71,6 +92,11 @@ class Segments:
             return None
         crc = header[17:21] if header[MAGIC_AT] == MODERN else header[12:16]
         return position, int.from_bytes(header[:8], "big"), int.from_bytes(crc, "big")
+
+    @property
+    def folder(self) -> str:
+        """Where they lie."""
+        return places.parent(next(iter(self.items.values())).path)
 
     def _walked(self, base: int, begin: int) -> tuple[Rows, bool]:
         """The last batches of a segment from a place on, and whether nothing but the end is damaged there."""

@@ -8,11 +8,12 @@ read of it is kept, and handed over when its capture is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Protocol, TypeVar
 
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.log_reading import FileFacts, read_log
+from kafkatx.terms.records import dataclass
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
+
+from kafkatx.terms.records import dataclass
 
 Range = tuple[int, int]
 BEFORE_ALL = -(1 << 62)

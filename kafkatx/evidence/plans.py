@@ -6,7 +6,7 @@ Grain: one partition of a capture. A plan is plain data, so that it can be read 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.checkpoint_claims import explained_below, highest_mark, known_end
@@ -17,6 +17,7 @@ from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.offset_coverage import FileReach, Range
 from kafkatx.evidence.unread import unread_ranges, unread_segments
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import INTERNAL, TRANSACTION_STATE
 
 BESIDE = (Kind.TXNINDEX, Kind.LEADER_EPOCHS)

@@ -6,7 +6,7 @@ Windows of batches or coordinator rows, and what was met on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from kafkatx.segments.batches import NO_LIMIT, Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.merging import BATCH_SHAPE, STATE_SHAPE, Merge, RowShape, Stream, in_order
 from kafkatx.segments.names import Names
+from kafkatx.terms.records import dataclass
 
 MAGIC = 2
 

@@ -11,7 +11,7 @@ Seam      a stretch counts where the one before it ended at its first batch, tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from kafkatx.evidence.extents import Extent
@@ -24,6 +24,7 @@ from kafkatx.segments.names import Names
 from kafkatx.segments.resync import ExpectedNext, Resync
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 
 NO_END = (1 << 63) - 1
 MODERN = 2

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.regex import regex
 
 LONGEST_FIRST = 4096
 """Bytes by which a text is known: its first line, or so much of it. Names change where a log is rolled."""
 LAST_BYTES = 1 << 16
-DIGITS, LETTERS = re.compile(rb"[0-9]"), re.compile(rb"[A-Za-z]")
+DIGITS, LETTERS = regex(rb"[0-9]"), regex(rb"[A-Za-z]")
 FRONT = 4
 
 

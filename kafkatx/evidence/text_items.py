@@ -46,9 +46,9 @@ def text_items(item: Item) -> list[Item]:
         return [replace(item, left_out="text in which nothing of Kafka's tools or logs was recognised")]
     items = [_item(item, part) for part in known]
     items += [replace(one, kind=Kind.ANSWERS, folder=None) for one in items if one.kind is Kind.SNAPSHOT]
-    prose = sum(part.end - part.position for part in found if part.kind is PartKind.PROSE)
-    if prose and item.size > sum(part.end - part.position for part in known):
-        items.append(replace(item, kind=Kind.TEXT, size=prose, left_out="other text between what was recognised"))
+    rest = item.size - sum(part.end - part.position for part in known)
+    if rest > 0 and any(part.kind is PartKind.PROSE for part in found):
+        items.append(replace(item, kind=Kind.TEXT, size=rest, left_out="other text between what was recognised"))
     return items
 
 

@@ -6,7 +6,7 @@ The readers of texts are imported when there is a text: they cost as much as the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.text.pages.part import PartKind, TextPart
 
 if TYPE_CHECKING:

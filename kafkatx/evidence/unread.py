@@ -7,7 +7,7 @@ the partition's log, with a note in the coverage; what they hold, as far as name
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.directories import DataDirectory, Partition
@@ -16,6 +16,7 @@ from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.offset_coverage import Range
 from kafkatx.segments.batches import NO_LIMIT
 from kafkatx.sources.archives import SEPARATOR
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import INTERNAL
 
 UNNEEDED = (Kind.INDEX, Kind.TIMEINDEX, Kind.TXNINDEX, Kind.LEADER_EPOCHS, Kind.PARTITION_METADATA)

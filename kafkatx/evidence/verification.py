@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.segments.damage import Damage
+from kafkatx.terms.records import dataclass
 
 WHOLE, TORN, DAMAGED, EMPTY, UNREADABLE = "read", "torn", "damaged", "empty", "unreadable"
 """Values of `Coverage.status` of a file that was verified."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from kafkatx.findings.askers import Asker, asker_of
@@ -27,8 +26,11 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.entries import simple_name
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.logs.calls import CONSUMERS, TRANSACTIONAL
+from kafkatx.text.logs.matching import tells_of_call
 
 GIVEN_UP = frozenset({"commitTransaction", "abortTransaction"})
 TRANSACTIONAL_CALLS = frozenset(
@@ -56,11 +58,11 @@ OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 """What Kafka 4 says of a producer that it refuses, at INFO."""
 PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
 """Errors of a client's own full queue: the record was not taken, and is handed in again once others are sent."""
-_AGAIN = re.compile(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
+_AGAIN = regex(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
 """How an application says that it repeats what had failed."""
 REBALANCING = "REBALANCE_IN_PROGRESS"
 """Of which a group's coordinator tells its members: who only warns of it joins again."""
-_CONSUMER = re.compile(r"\.consumer\b|#consumer-")
+_CONSUMER = regex(r"\.consumer\b|#consumer-")
 """In the names of loggers of Java, kafka-python and aiokafka, and of librdkafka's clients."""
 DEADLY = ("StackOverflow", "AccessViolation", "OutOfMemory")
 """Errors of the runtime that end the process: out of a transactional call they are its failure."""
@@ -69,6 +71,8 @@ OF_SCHEMAS = (
     "org.apache.kafka.connect.errors.Schema",
 )  # fmt: skip
 """What begins the names of exceptions about a schema: thrown before anything is sent."""
+WITHOUT_MEANING = frozenset({"Exception", "RuntimeException", "IllegalStateException", "IOException", "Throwable"})
+"""Classes of Java's that say nothing without words."""
 RETURNED = (EventKind.failure, EventKind.await_timeout)
 """Kinds of lines that show a call which came back with an error."""
 BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
@@ -99,8 +103,8 @@ class Accounted:
 
 def accounts(model: CaptureModel, findings: Sequence[Finding]) -> list[Accounted]:
     """Account for every failure, in the order of their lines."""
-    cited = _cited(findings)
-    return [_accounted(model.logs, told, findings, cited) for told in told_failures(model)]
+    cited, only_id = _cited(findings), _only_id(model)
+    return [_accounted(model.logs, told, findings, cited, only_id) for told in told_failures(model)]
 
 
 def counted(found: Sequence[Accounted]) -> FailureCounts:
@@ -125,11 +129,12 @@ def _accounted(
     told: ToldFailure,
     findings: Sequence[Finding],
     cited: dict[tuple[str | None, int | None], list[Finding]],
+    only_id: str | None,
 ) -> Accounted:
     lines = [(logs.path(row), int(logs.events["line"][row])) for row in told.rows]
     citing = [finding for line in lines for finding in cited.get(line, ())]
     about = [finding for finding in citing if finding.rule == OUTCOME or _is_cause(finding, told)]
-    about += [finding for finding in findings if _is_cause(finding, told) and _fits(logs, finding, told)]
+    about += [finding for finding in findings if _is_cause(finding, told) and _fits(logs, finding, told, only_id)]
     waits = [(logs.path(row), int(logs.events["line"][row])) for row in _waited_for(logs, told)]
     about += [finding for line in waits for finding in cited.get(line, ()) if finding.rule in DEFECTS]
     best = max(about, key=lambda finding: finding.verdict, default=None)
@@ -169,11 +174,17 @@ def _is_cause(finding: Finding, told: ToldFailure) -> bool:
     return finding.rule not in EFFECTS
 
 
-def _fits(logs: LogModel, finding: Finding, told: ToldFailure) -> bool:
+def _only_id(model: CaptureModel) -> str | None:
+    """The transactional.id of all evidence, where it names one only."""
+    names = {*model.labels.transactional_ids, *(client.transactional_id for client in model.logs.clients)} - {None}
+    return names.pop() if len(names) == 1 else None
+
+
+def _fits(logs: LogModel, finding: Finding, told: ToldFailure, only_id: str | None) -> bool:
     """Whether a finding that does not cite a failure is about it all the same: its mechanism, its subject, its time.
 
     An error that names no mechanism (the server's unexpected error) belongs to what is wrong with its id then; one of
-    nobody to what else its text tells.
+    nobody to what else its text tells; one without a time to what is wrong with the only id that there is.
     """
     is_named = told.names_causes or finding.severity < Severity.warning
     mechanisms = {finding.rule, WIDER.get(finding.rule)}
@@ -188,7 +199,8 @@ def _fits(logs: LogModel, finding: Finding, told: ToldFailure) -> bool:
     if told.producer_id is not None:
         return told.producer_id in producers
     is_beside = any(place.source == logs.path(told.rows[0]) for place in finding.places())
-    return is_beside or (is_named and _is_near(finding, told))
+    is_of_only_id = told.at is None and only_id is not None and finding.transactional_id == only_id
+    return is_beside or (is_named and (is_of_only_id or _is_near(finding, told)))
 
 
 def _touches(finding: Finding, told: ToldFailure) -> bool:
@@ -285,6 +297,8 @@ def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
     is_clients = told.known is not None or told.meaning is not None or told.category == FATAL
     if is_clients or any(logs.said[row] for row in told.rows):
         return False
+    if any(wraps_the_unsaid(logs, row) for row in told.rows):
+        return False
     errors = [logs.string(row, "error") or "" for row in told.rows]
     if told.call in TRANSACTIONAL_CALLS and any(one in error for one in DEADLY for error in errors):
         return False
@@ -294,6 +308,14 @@ def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
         or ("." in error and "kafka" not in error.lower())
         for error in errors
     )
+
+
+def wraps_the_unsaid(logs: LogModel, row: int) -> bool:
+    """Whether a line has no more than what a framework says of a call that failed: its cause is not at hand."""
+    trace = logs.trace(row)
+    if trace is None or not tells_of_call(trace.chain[0].message):
+        return False
+    return len(trace.chain) == 1 or (trace.root.name in WITHOUT_MEANING and not trace.root.message)
 
 
 def _went_on(logs: LogModel, told: ToldFailure) -> bool:

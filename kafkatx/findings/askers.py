@@ -14,6 +14,7 @@ from enum import Enum, auto
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.calls import CONSUMERS, TRANSACTIONAL
 from kafkatx.text.logs.traces import ADMIN_CALL
 
@@ -34,18 +35,16 @@ OF_PRODUCERS = frozenset(
 )  # fmt: skip
 """Kinds of lines that only a producer prints, or that a broker prints of one."""
 OF_READERS = frozenset({CONSUMERS, "commitAsync", "poll"})
-_PRODUCER = re.compile(r"produc|transactional|\bsender\b|(?<!ad)\bsend\b|idempoten|InitProducerI[dD]", re.IGNORECASE)
-_ADMIN = re.compile(r"\badmin|[a-z]Admin\b|[a-z]Admin[A-Z]|Admin(?:Client|Utils?)\b|\bAdmin[A-Z]", re.ASCII)
-_READER = re.compile(r"consumer|ReplicaFetcher|\bfetcher\b", re.IGNORECASE)
-_READERS_WORDS = re.compile(
+_PRODUCER = regex(r"produc|transactional|\bsender\b|(?<!ad)\bsend\b|idempoten|InitProducerI[dD]", re.IGNORECASE)
+_ADMIN = regex(r"\badmin|[a-z]Admin\b|[a-z]Admin[A-Z]|Admin(?:Client|Utils?)\b|\bAdmin[A-Z]", re.ASCII)
+_READER = regex(r"consumer|ReplicaFetcher|\bfetcher\b", re.IGNORECASE)
+_READERS_WORDS = regex(
     r"larger than the fetch size|There are some messages at \[Partition=Offset\]|Failed to (?:seek|pause|resume) "
     r"|Failed to (?:get|query) (?:watermark )?offsets"
 )
-_ADMINS_WORDS = re.compile(
-    r"does not support (?:DESCRIBE|LIST|ALTER|CREATE|DELETE|ELECT|INCREMENTAL_ALTER)_[A-Z_]{3,40}\b"
-)
+_ADMINS_WORDS = regex(r"does not support (?:DESCRIBE|LIST|ALTER|CREATE|DELETE|ELECT|INCREMENTAL_ALTER)_[A-Z_]{3,40}\b")
 """Requests that only a client for administration sends."""
-_BOTH = re.compile(r"\bkafka\.(?:connect|streams)\.|\b(?:akka|pekko|flink|beam|spark)\.|\bstream-thread|\bconnect-\d")
+_BOTH = regex(r"\bkafka\.(?:connect|streams)\.|\b(?:akka|pekko|flink|beam|spark)\.|\bstream-thread|\bconnect-\d")
 """Programs that read and write within one transaction: where their reader is refused, it ends."""
 NAMES = ("thread", "client_id", "logger")
 

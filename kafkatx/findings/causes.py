@@ -10,13 +10,13 @@ another one: each that had a part in them is told.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kafkatx.findings.conditions import same_time, shared
 from kafkatx.findings.finding import Finding
 from kafkatx.findings.rule import Condition, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 
@@ -48,9 +48,23 @@ def causes(model: CaptureModel, findings: list[Finding], rules: Mapping[str, Rul
         by_rule.setdefault(finding.rule, []).append(number)
     candidates = [_candidates(model, findings, by_rule, number, graph) for number in range(len(findings))]
     primary = [found[0] if found else None for found in candidates]
+    eased = [_eased(model, findings, by_rule, number, graph) for number in range(len(findings))]
     return [
-        Causes(primary[number], tuple(other for other in found[1:] if other not in _behind(primary, number)))
-        for number, found in enumerate(candidates)
+        Causes(primary[number], tuple(other for other in others if other not in _behind(primary, number)))
+        for number, others in enumerate((*found[1:], *more) for found, more in zip(candidates, eased, strict=True))
+    ]
+
+
+def _eased(
+    model: CaptureModel, findings: list[Finding], by_rule: dict[str, list[int]], number: int, graph: Graph
+) -> list[int]:
+    """Findings that made one possible, and caused nothing by themselves."""
+    effect = findings[number]
+    return [
+        other
+        for rule, condition in graph.rules[effect.rule].eased_by
+        for other in by_rule.get(rule, ())
+        if other != number and condition(model, findings[other], effect)
     ]
 
 

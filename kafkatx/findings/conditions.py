@@ -15,6 +15,7 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, share_most
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import parse_time
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
+from kafkatx.words.values import bare
 
 TRANSACTIONAL_ID = "transactional.id"
 ON_DISK_MS = 60_000
@@ -58,6 +59,19 @@ def same_id_and_time(model: CaptureModel, cause: Finding, effect: Finding) -> bo
 def made_it_abort(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     """What a client met before it aborted; not what it met after somebody else had ended its transaction."""
     return not effect.facts.get("is_unsent") and same_id_and_time(model, cause, effect)
+
+
+def gave_the_reason(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """The error that a client aborted after (`why`), as the cause's own lines show it."""
+    reason = effect.facts.get("reason")
+    why = effect.facts.get("why") or (reason.get("exception") if isinstance(reason, dict) else None)
+    is_shown = why is not None and any(bare(str(why)) in place.text for place in cause.places())
+    return is_shown and made_it_abort(model, cause, effect)
+
+
+def refused_its_records(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """Records that were above a limit: a transaction can't be committed without them."""
+    return cause.facts.get("limiter") is not None and same_id_and_time(model, cause, effect)
 
 
 def ended_by_others(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
@@ -115,9 +129,17 @@ def coordinator_of(model: CaptureModel, cause: Finding, effect: Finding) -> bool
     if not _touch(cause, effect.since, effect.until):
         return False
     count, name = model.state_partition_count, effect.transactional_id
-    if cause.topic != TRANSACTION_STATE or cause.partition is None or name is None or count is None:
-        return True
-    return partition_for(name, count) == cause.partition
+    about = _state_partitions(cause)
+    return not about or name is None or count is None or partition_for(name, count) in about
+
+
+def _state_partitions(cause: Finding) -> set[int]:
+    """Partitions of `__transaction_state` that a finding is about, as far as it names them."""
+    if cause.topic != TRANSACTION_STATE:
+        return set()
+    told = cause.facts.get("partitions")
+    several = told.get("partitions", ()) if isinstance(told, dict) else ()
+    return {cause.partition, *several} - {None}
 
 
 def kept_waiting(model: CaptureModel, cause: Finding, effect: Finding) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import quote
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.segments.damage import Damage
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.words.asked import Asked
 from kafkatx.words.explained import EvidenceRef
@@ -67,7 +68,7 @@ class Examined:
     `groups` are those that logs name; `since` and `until` the first and the last time of a broker or a log (without
     these of a record) in milliseconds, None where there is none; `unread_segments` are segments of data that are at
     hand and were not read, since nothing made them suspect; `has_zone`: the times are not of logs alone of which
-    nothing tells the zone.
+    nothing tells the zone; `clients` are producers that lines show at work without any id.
     """
 
     transactions: int = 0
@@ -78,6 +79,7 @@ class Examined:
     until: int | None = None
     unread_segments: int = 0
     has_zone: bool = True
+    clients: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -96,6 +98,7 @@ class Examined:
             max(until, default=None),
             self.unread_segments + other.unread_segments,
             (self.has_zone or self.since is None) and (other.has_zone or other.since is None),
+            self.clients + other.clients,
         )
 
 

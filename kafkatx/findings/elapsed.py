@@ -12,7 +12,7 @@ timeout (Flink, after a restore), these decide.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from kafkatx.histories.logs.told_ages import ToldAge, told_age
 from kafkatx.terms.clocks import STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ConsideredWords, left_open, step
 from kafkatx.words.log_refs import event_refs

@@ -6,7 +6,6 @@ One finding is about the ends of one transactional.id (of one producer id, where
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
@@ -20,6 +19,7 @@ from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.kernels.growing import Array
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.values import Count
 

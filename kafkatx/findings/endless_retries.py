@@ -2,7 +2,9 @@
 
 Grain    one a client (else source), request and error. Each line alone is nothing that failed, since the client tries
          again; that it still does so after `LONG_MS` says that the call did not come through in that time.
-Limits   without times nothing is told, and CONCURRENT_TRANSACTIONS has its own rule.
+Cut      a few lines that somebody took out of a log, or one that consists of little else, show a retry that came to
+         nothing as far as they go, however long it took: what comes behind it, if anything, was left out.
+Limits   without times nothing else is told, and CONCURRENT_TRANSACTIONS has its own rule.
 Source   rdkafka_idempotence.c, aiokafka's sender.py and ruby-kafka's cluster.rb repeat without a limit.
 """
 
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafkatx.findings.client_lines import is_cut_out
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import MAX_BLOCK_MS
 from kafkatx.terms.events import EventKind
@@ -17,6 +20,13 @@ from kafkatx.terms.events import EventKind
 LONG_MS = MAX_BLOCK_MS
 FEWEST = 2
 """Lines that make a repetition: texts show the first and the last of many."""
+MOST = 2
+"""Of so many lines of a log one is the retry, where it consists of little else."""
+ACHIEVED = (
+    EventKind.producer_id_set, EventKind.init_returned, EventKind.begin_called, EventKind.commit_called,
+    EventKind.abort_called,
+)  # fmt: skip
+"""What a client does once it was answered."""
 CALLS = {
     "InitProducerId": "initTransactions",
     "AddPartitionsToTxn": "send",
@@ -40,6 +50,25 @@ def endless_retries(logs: LogModel) -> Iterator[list[int]]:
     for rows in groups.values():
         if len(rows) >= FEWEST and int(logs.times[rows[-1]]) - int(logs.times[rows[0]]) >= LONG_MS:
             yield rows
+
+
+def left_unanswered(logs: LogModel) -> Iterator[list[int]]:
+    """Yield the lines of each request in a cut text that was repeated to its end, with nothing achieved behind."""
+    groups: dict[tuple[int, str | None, str], list[int]] = {}
+    for row in logs.of_kind(EventKind.request_enqueued, EventKind.concurrent_transactions).tolist():
+        if error := logs.string(row, "error"):
+            groups.setdefault((int(logs.events["source"][row]), logs.string(row, "api"), error), []).append(row)
+    achieved = logs.of_kind(*ACHIEVED).tolist()
+    for (source, *_), rows in groups.items():
+        is_over = any(row > rows[-1] and int(logs.events["source"][row]) == source for row in achieved)
+        if not is_over and (is_cut_out(logs, rows) or MOST * len(rows) >= logs.facts.sources[source].lines):
+            yield rows
+
+
+def goes_on(logs: LogModel, rows: list[int]) -> bool:
+    """Whether the log of a request has later lines than the last time it was refused."""
+    at = int(logs.events["at"][rows[-1]])
+    return 0 <= at < logs.facts.sources[int(logs.events["source"][rows[-1]])].last_at
 
 
 def waiting_call(api: str | None) -> str | None:

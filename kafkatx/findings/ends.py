@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.kernels.spans import COMMIT
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS, Framework
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.config_context import Looks
 from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row
@@ -303,19 +303,20 @@ def _with_commit_markers(group: EndGroup) -> list[int]:
 
 
 def witnesses(end: TransactionEnd) -> tuple[Witness, ...]:
-    """Return the lines beside an end, in the order in which things happen."""
+    """Return the lines beside an end in the order in which things happened."""
     seen = end.witnesses
-    return tuple(Witness(kind, event_refs(end.model, (seen[kind],))) for kind in _WITNESSED if kind in seen)
+    kinds = {seen[kind]: kind for kind in _WITNESSED if kind in seen}
+    return tuple(Witness(kinds[row], event_refs(end.model, (row,))) for row in end.model.logs.in_order(kinds))
 
 
 _WITNESSED = {
-    "granted": ("The coordinator gave the id its next epoch", "the coordinator's log"),
-    "taken_over": ("Another instance was given the id", "that instance's log"),
-    "rollback": ("The coordinator rolled the transaction back due to timeout", "the coordinator's log"),
     "end_request": ("An EndTxn of the client ended the transaction", "the request log, answered without an error"),
     "init_request": ("An InitProducerId ended the transaction", "the request log, with who sent it"),
     "client_abort": ("The client aborted the transaction", "the client's log, and no refusal after it"),
     "own_bump": ("The client then asked for a new epoch of its own producer id", "the client's log (KIP-360)"),
+    "granted": ("The coordinator gave the id its next epoch", "the coordinator's log"),
+    "taken_over": ("Another instance was given the id", "that instance's log"),
+    "rollback": ("The coordinator rolled the transaction back due to timeout", "the coordinator's log"),
     "state_refused": ("The client's next call found the transaction ended by somebody else", "the refusal in its log"),
     "refusal": ("The client was still alive: what it sent after that was refused", "a refusal of its epoch"),
 }

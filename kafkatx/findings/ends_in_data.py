@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -14,6 +13,7 @@ from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import Protocol
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
 from kafkatx.words.evidence_refs import data_ref, latest_row, marker_ref
 from kafkatx.words.explanation import left_open, ruled_out, step
@@ -192,7 +192,7 @@ PERHAPS_OWN = left_open(
     "aborted_by_client",
     "under transactions v2 a client's own abort raises the epoch as well",
     needs="may_be_own perhaps",
-    decided_by="the log of the client of {whom}: it logs its own abort (since 2.6)",
+    decided_by="the log of the client of {whom} (it logs its own abort since 2.6)",
 )
 EPOCH_LEFT_OUT = left_open(
     "aborted_by_client",

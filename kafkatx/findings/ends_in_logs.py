@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.findings.ends import EndFacts, end_facts
 from kafkatx.histories.logs.client_instance import Failure
 from kafkatx.histories.transaction_ends import LogEnding
+from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import ActorWords, Bound, step
 from kafkatx.words.facts import instant, thrown
 from kafkatx.words.log_refs import client_seen, failure_refs, testimony_refs

@@ -12,10 +12,13 @@ import numpy as np
 
 from kafkatx.findings.diagnosis import MOST_NAMED, Examined, Selection
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import INTERNAL, UNNAMED
 
 SPARSE = 8
 """Producer ids that are farther apart than so many times their number are sorted."""
+AT_WORK = (EventKind.produce_retry, EventKind.produce_failed, EventKind.batch_expired, EventKind.begin_called)
+"""What only producers tell."""
 DECIDED = ("started_at", "decision_timestamp", "completion_timestamp")
 
 
@@ -31,7 +34,15 @@ def examined(model: CaptureModel) -> Examined:
         since=int(times.min()) if len(times) else None,
         until=int(times.max()) if len(times) else None,
         has_zone=not _are_without_zone(model),
+        clients=_without_ids(model),
     )
+
+
+def _without_ids(model: CaptureModel) -> int:
+    """Producers that lines show at work and that name neither a transactional.id nor a producer id."""
+    logs = model.logs
+    mine = (one for one in logs.clients if one.transactional_id is None and not one.producer_ids)
+    return sum(bool(len(logs.of_client(one.number, *AT_WORK))) for one in mine)
 
 
 def _are_without_zone(model: CaptureModel) -> bool:

@@ -16,7 +16,9 @@ from urllib.parse import quote
 
 from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.testimony import statements_of
+from kafkatx.terms.regex import regex
 from kafkatx.terms.verdicts import Severity
 from kafkatx.text.connect_status import FAILED_CONNECTOR, FAILED_TASK
 from kafkatx.text.events import Statement
@@ -26,11 +28,13 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import Refs, facts
 
 KILLED = "task_killed"
+NEXT_LINES = 3
+"""Lines behind a failure within which a task ended by it, where no times tell."""
 MOST_TASKS = 3
 """Tasks that one finding names."""
-_TASK = re.compile(r"Task\{id=(?P<connector>[^{}]+)-(?P<number>\d+)\}")
-_IN_STATUS = re.compile(r"(?P<connector>.+)-(?P<number>\d+): state FAILED")
-_CONNECTOR = re.compile(r"(?P<connector>.+): state FAILED")
+_TASK = regex(r"Task\{id=(?P<connector>[^{}]+)-(?P<number>\d+)\}")
+_IN_STATUS = regex(r"(?P<connector>.+)-(?P<number>\d+): state FAILED")
+_CONNECTOR = regex(r"(?P<connector>.+): state FAILED")
 
 
 @facts
@@ -56,13 +60,29 @@ RESTART = remedy(
 
 
 def with_failed_tasks(model: CaptureModel, finding: Finding) -> Finding:
-    """Tell of the tasks that ended by what a finding is about."""
-    if finding.severity is Severity.info and not finding.is_unexplained:
+    """Tell of the tasks that ended by what a finding is about: then an application is down, whatever it else is."""
+    is_asked = finding.severity > Severity.info or finding.is_unexplained
+    tasks = [one for one in _tasks(model, finding) if is_asked or _is_at_once(model, finding, one)][:MOST_TASKS]
+    if not tasks:
         return finding
-    tasks = list(_tasks(model, finding))[:MOST_TASKS]
     steps = (said for one in tasks if (said := ENDED.said(one)) is not None)
     remedies = (advice for one in tasks if (advice := RESTART.said(one)) is not None)
-    return replace(finding, steps=(*finding.steps, *steps), remedies=(*finding.remedies, *remedies))
+    return replace(
+        finding,
+        severity=max(finding.severity, Severity.error) if not is_asked else finding.severity,
+        steps=(*finding.steps, *steps),
+        remedies=(*finding.remedies, *remedies) if is_asked else (*remedies, *finding.remedies),
+    )
+
+
+def _is_at_once(model: CaptureModel, finding: Finding, task: FailedTask) -> bool:
+    """Whether a task ended right behind the last line that a finding cites, and so by nothing else."""
+    last = task.lines[0]
+    said = next((one for one in statements_of(model.logs, last.source or "") if one.line == last.line), None)
+    if said is not None and said.at >= 0 and finding.until is not None:
+        return 0 <= said.at - finding.until <= SAME_EXCEPTION_MS
+    lines = [place.line for place in finding.places() if place.source == last.source and place.line is not None]
+    return bool(lines) and 0 <= (last.line or 0) - max(lines) <= NEXT_LINES
 
 
 def _tasks(model: CaptureModel, finding: Finding) -> Iterator[FailedTask]:

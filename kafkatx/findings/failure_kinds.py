@@ -6,11 +6,10 @@ Source  ReplicaManager, ProducerAppendInfo, TransactionCoordinator, TransactionS
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 from kafkatx.terms.catalogue.entries import ClientException
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +90,10 @@ OF_FATAL = {
 """What makes a producer of librdkafka fatal, the commonest first: a transactional one, and one that is idempotent."""
 OF_SEARCHES = ("coordinator_unavailable", "broker_unreachable")
 """What makes a client look for its coordinator without end."""
+OF_WAITS = ("coordinator_unavailable", "stuck_prepare", "broker_unreachable")
+"""What makes a coordinator refuse one request again and again."""
+OF_SENT = frozenset({"unresolved_sequence", "sequence_gap", "commit_outcome_unknown"})
+"""Mechanisms of batches and of ends: no cause of a request that comes before them."""
 OF_EPOCHS = (EventKind.init_fenced, EventKind.stale_epoch)
 BY_ERROR = (
     EventKind.init_refused, EventKind.end_refused, EventKind.add_refused, EventKind.append_refused,
@@ -112,7 +115,7 @@ CALLED = {
     "send": frozenset({"send"}),
 }
 """How the catalogue names the calls that throw an error."""
-_WORDS = re.compile(r"[A-Za-z]+")
+_WORDS = regex(r"[A-Za-z]+")
 
 
 def thrown_by(found: tuple[ClientException, ...], call: str | None) -> tuple[ClientException, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import parse_time
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
+from kafkatx.terms.records import dataclass
 from kafkatx.words.evidence_refs import data_ref
 from kafkatx.words.explanation import step
 from kafkatx.words.template import pick

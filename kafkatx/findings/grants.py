@@ -8,7 +8,6 @@ Limits   grants are in the order of their times, or of their lines where those s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cmp_to_key
 from itertools import pairwise
 
@@ -16,6 +15,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 
 GRANTS = (EventKind.producer_id_set, EventKind.initialized)
 BLOCK = 1_000

@@ -8,7 +8,6 @@ Release  one that is told decides: outside of the releases with the defect it is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import KnownDefect, Signs
 from kafkatx.terms.catalogue.loading import known_defects
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 
 LIBRARIES = {
     "java": ("kafka-clients", "Kafka Streams"), "kafkajs": ("KafkaJS",), "librdkafka": ("librdkafka",),

@@ -6,8 +6,6 @@ wrote them, and a time of the partition says something about a time of that coor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
@@ -15,6 +13,7 @@ from kafkatx.histories.logs.once import once
 from kafkatx.histories.skewed_clocks import beside, known_difference, with_times
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
+from kafkatx.terms.records import dataclass
 
 SURELY_LATER_MS = 120_000
 """By a client's clock."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,14 @@ def covering_client(model: CaptureModel, lost: Lost) -> ClientInstance | None:
     return owner if owner is not None and _covers(model.logs, owner, lost) else None
 
 
+def _shows_its_abort(lost: Lost) -> bool:
+    """Whether a client's own abort stands in its log: the coordinator decides after that line, and no line need follow.
+
+    So what happened before the end is covered, though the log stops a moment before the decision.
+    """
+    return "client_abort" in lost.end.witnesses
+
+
 def _last_given(model: CaptureModel, lost: Lost) -> ClientInstance | None:
     """The last instance of an id that had been given the producer id when the data began, with no later epoch."""
     producer_id, limit = lost.end.producer_id, lost.since + CLIENT_TOLERANCE_MS
@@ -88,7 +96,7 @@ def _last_given(model: CaptureModel, lost: Lost) -> ClientInstance | None:
 
 
 def _covers(logs: LogModel, client: ClientInstance, lost: Lost) -> bool:
-    """Whether the client lived then and its log reaches to the end of the transaction, or to an orderly close()."""
+    """Whether the client lived then and its log reaches to the end of the transaction, its abort, or close()."""
     skew, tolerance = clock_of(logs, client)
     since, until = lost.since + skew, lost.until + skew
     if client.since is None or lost.since < 0 or client.since > since + tolerance:
@@ -97,6 +105,8 @@ def _covers(logs: LogModel, client: ClientInstance, lost: Lost) -> bool:
         return False  # records may carry any time: these were not written when they say
     if client.closed_at is not None and client.closed_at >= since - tolerance:
         return lost.end.ended_by is not EndedBy.timeout
+    if _shows_its_abort(lost):
+        return True
     return logs.covers(client.source, client.since, until) and seen_until(logs, client) >= until
 
 

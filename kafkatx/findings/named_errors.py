@@ -6,14 +6,13 @@ catalogue names, where nothing else of the evidence is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafkatx.findings.protocol_errors import protocol_error
 from kafkatx.findings.told_failures import EFFECTS
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import LONG_WORK, OF_NEWCOMERS
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.named_errors import MET, NAMED, SYMPTOM
 

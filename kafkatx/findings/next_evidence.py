@@ -9,14 +9,15 @@ Order    by the findings, the worst first; of one finding what decides its likel
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from kafkatx.findings.brokers_release import brokers_release
 from kafkatx.findings.conditions import TRANSACTIONAL_ID
 from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
 from kafkatx.findings.finding import Finding
+from kafkatx.findings.named_errors import SPOKEN_OF
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import iso
 from kafkatx.terms.topics import CONSUMER_OFFSETS, INTERNAL, OFFSETS_PARTITIONS, UNNAMED, partition_for
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -66,6 +67,8 @@ def next_evidence(model: CaptureModel, findings: Sequence[Diagnosed]) -> list[Ne
         finding = diagnosed.finding
         if finding.severity is Severity.info and not finding.is_unexplained:
             continue
+        if finding.facts.get("named") == SPOKEN_OF:
+            continue  # nothing happened that evidence could show
         for ask in _of_one(model, finding):
             found.setdefault(ask, []).append(diagnosed.id)
     return [NextEvidence(ask, tuple(ids)) for ask, ids in found.items()]
@@ -109,12 +112,18 @@ def _is_between_brokers(model: CaptureModel, finding: Finding) -> bool:
 
 
 def _has_clients_log(model: CaptureModel, finding: Finding) -> bool:
-    """Whether the log of a client of the id is there from its making on until what the finding is about."""
+    """Whether the log of a client of the id is there from its making on until what the finding is about, or its close.
+
+    Of a finding about brokers the clients that saw it are at hand where their logs begin with their making.
+    """
     name, since = finding.transactional_id, finding.since
+    if finding.nodes and name is None:
+        return any(one.has_start for one in model.logs.clients)
     if name is None or since is None:
         return False
-    lives = ((one.since, one.until) for one in model.logs.clients_of(name) if one.has_start)
-    return any(first is not None and last is not None and first <= since <= last for first, last in lives)
+    lives = [one for one in model.logs.clients_of(name) if one.has_start and one.since is not None]
+    ends = {one.number: one.until if one.closed_at is None else since for one in lives}
+    return any((one.since or 0) <= since <= (ends[one.number] or 0) for one in lives)
 
 
 def _is_at_hand(model: CaptureModel, kind: Ask, facts: AskFacts) -> bool:
@@ -138,17 +147,29 @@ def _is_at_hand(model: CaptureModel, kind: Ask, facts: AskFacts) -> bool:
 def _facts(model: CaptureModel, finding: Finding) -> AskFacts:
     name, count = finding.transactional_id, model.state_partition_count
     number = count or STATE_PARTITIONS
+    home = model.state_partition_of(name)
     topic, partition = _place(finding)
     return AskFacts(
         transactional_id=name,
         producer_id=finding.producer_id,
         topic=topic,
         partition=partition,
-        state_partition=partition_for(name, number) if name is not None else None,
+        state_partition=home if home is not None or name is None else partition_for(name, number),
         partitions=number,
-        is_counted=count is not None,
+        is_counted=home is not None or count is not None,
         when=iso(finding.since) if finding.has_zone else None,
+        client_until=_client_until(model, finding) if finding.has_zone else None,
     )
+
+
+def _client_until(model: CaptureModel, finding: Finding) -> str | None:
+    """Where the log ends that has the id's last client before what a finding is about, from its making on."""
+    name, since = finding.transactional_id, finding.since
+    if name is None or since is None:
+        return None
+    ended = [one.until for one in model.logs.clients_of(name) if one.has_start and one.until is not None]
+    before = [until for until in ended if until < since]
+    return iso(max(before)) if before else None
 
 
 def _place(finding: Finding) -> tuple[str | None, int | None]:

@@ -8,7 +8,6 @@ Grain    a failure as findings/told_failures.py counts it (one client, call and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kafkatx.findings.accounts import is_excused
@@ -20,10 +19,12 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
+from kafkatx.words.methods import method_of
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs, TopicPartition
 
@@ -32,13 +33,17 @@ What = TypeVar("What")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureFacts:
-    """Alike failures of one client, or of a broker: `error` names them, `place` is the partition where all name one."""
+    """Alike failures of one client, or of a broker: `error` names them, `place` is the partition where all name one.
+
+    `call` is the method by Java's name, `called` as the client's library has it.
+    """
 
     name: ClientName
     client: Bound[ActorWords] | None
     is_brokers: bool
     error: str
     call: str | None
+    called: str | None
     producer_id: int | None
     place: TopicPartition | None
     count: Count
@@ -111,8 +116,8 @@ def failed_before(model: CaptureModel, told: ToldFailure) -> bool:
 
 @once
 def left(model: CaptureModel) -> list[ToldFailure]:
-    """Every failure that is not excused, in the order of their lines."""
-    return [told for told in told_failures(model) if not is_excused(model.logs, told)]
+    """Every failure that is not excused, in the order of their lines; no request that is only made again."""
+    return [told for told in told_failures(model) if not (told.is_retry or is_excused(model.logs, told))]
 
 
 def failure_facts(model: CaptureModel, found: Alike) -> dict[str, Any]:
@@ -126,6 +131,7 @@ def failure_facts(model: CaptureModel, found: Alike) -> dict[str, Any]:
         "is_brokers": told.is_brokers,
         "error": told.known.name if told.known is not None else told.error,
         "call": told.call,
+        "called": method_of(told.call, told.client) if told.call is not None else None,
         "producer_id": _producer_id(found),
         "place": TopicPartition(*place) if place is not None else None,
         "count": Count(found.count),
@@ -159,5 +165,5 @@ def failure_case(model: CaptureModel, found: Alike, told: FailureFacts, verdict:
 
 
 OF_WHOM = "[ of {name.transactional_id}]"
-THE_CALL = (pick("call", {None: "A call"}, "{call}"), OF_WHOM)
+THE_CALL = (pick("called", {None: "A call", "send": "A send"}, "{called}"), OF_WHOM)
 """What a sentence about the call that failed begins with."""

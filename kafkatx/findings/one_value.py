@@ -9,13 +9,13 @@ stand: which of the two is meant is no sum.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.frameworks import framework_of
+from kafkatx.terms.regex import regex
 from kafkatx.words.explained import Remedy
 from kafkatx.words.explanation import Phrase, measure
 from kafkatx.words.template import render
@@ -25,7 +25,7 @@ MILLISECONDS = ".ms"
 """In the names of settings of which a larger value does all that a smaller one does."""
 ALL = ""
 """Stands for all clients, and for the brokers."""
-_NUMBERS = re.compile(r"(?:[-_.]?\d+)+$")
+_NUMBERS = regex(r"(?:[-_.]?\d+)+$")
 
 
 @facts

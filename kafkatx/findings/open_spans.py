@@ -5,7 +5,6 @@ What the rules about open data share; whether anybody will end them is for each 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from kafkatx.findings.grouping import SpanColumns, columns_of
@@ -15,6 +14,7 @@ from kafkatx.histories.transaction_partitions import DISPUTED
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP
 from kafkatx.terms.clocks import TWO_PHASE_TIMEOUT_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.words.evidence_refs import data_ref, latest_row
 from kafkatx.words.facts import offsets
 from kafkatx.words.values import OffsetRange, Refs

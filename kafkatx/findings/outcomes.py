@@ -7,13 +7,13 @@ the coordinator: no partition of it was added, no record of it can be in any log
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from enum import Enum, auto
 
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.kernels.growing import Array
@@ -21,6 +21,8 @@ from kafkatx.kernels.spans import ABORT, COMMIT
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, data_of, decision_row, latest_row, marker_ref
 from kafkatx.words.explanation import step
@@ -77,14 +79,19 @@ class Resolved:
     """A fate, what decides it and the places that show it.
 
     `decided_at` is when the transaction was decided that rows tell of; of a fate `never_begun` the one before.
-    `seen_until` is how far the evidence reaches of one that is open.
+    `completed_at` is when the row was written that its markers are there, `readable_at` when the last of them was, of a
+    commit that readers got late. `seen_until` is how far the evidence reaches of one that is open. `has_offsets` says
+    whether a consumer's offsets were a part of it (None: not known).
     """
 
     fate: TransactionFate
     grounds: Grounds
     places: Refs = ()
     decided_at: Instant | None = None
+    completed_at: Instant | None = None
+    readable_at: Instant | None = None
     seen_until: Instant | None = None
+    has_offsets: bool | None = None
 
     @property
     def is_known(self) -> bool:
@@ -122,6 +129,8 @@ ABORTS = {
 }
 
 
+NOTICED_MS = 1_000
+"""From a decision to its last marker: what takes longer is worth a word, since readers waited for it."""
 BY_OTHERS = (TransactionFate.aborted_by_timeout, TransactionFate.aborted_by_new_instance)
 
 
@@ -139,15 +148,26 @@ def fate_of(model: CaptureModel, call: Call) -> Resolved:
 
 
 def taken_from(model: CaptureModel, client: ClientInstance, producer: tuple[int | None, int | None]) -> Resolved | None:
-    """The transaction of a client's producer id and epoch that its timeout or a new instance aborted: its last one."""
+    """The transaction of a client's producer id and epoch that its timeout or a new instance aborted: its last one.
+
+    Under transactions v2 each end raises the epoch that the client was given: then the instance tells whose it was.
+    """
     code = model.id_code(client.transactional_id)
     for row in reversed(model.transactions_of(code).tolist() if code >= 0 else []):
         transaction = model.transactions[row]
-        if (int(transaction["producer_id"]), int(transaction["producer_epoch"])) == producer:
-            is_sure = TransactionEnd(model, row).verdict is Verdict.proved
-            resolved = _of_transaction(model, row)
+        end = TransactionEnd(model, row)
+        given = (int(transaction["producer_id"]), int(transaction["producer_epoch"]))
+        if given == producer or (end.client is not None and end.client.number == client.number):
+            is_sure = end.verdict is Verdict.proved
+            resolved = replace(_of_transaction(model, row), has_offsets=_has_offsets(model, row))
             return resolved if is_sure and resolved.fate in BY_OTHERS else None
     return None
+
+
+def _has_offsets(model: CaptureModel, row: int) -> bool | None:
+    """Whether offsets of a consumer were a part of a transaction, as far as its row lists its partitions."""
+    codes = model.parts.of(row)["partition_code"].tolist()
+    return any(model.topic_partition(code)[0] == CONSUMER_OFFSETS for code in codes) if codes else None
 
 
 def _by_rows(model: CaptureModel, call: Call) -> Resolved | None:
@@ -193,7 +213,16 @@ def _of_transaction(model: CaptureModel, row: int) -> Resolved:
         until = instant(model.facts.evidence_end)
         return Resolved(TransactionFate.open, Grounds.still_ongoing, places, seen_until=until)
     decided_at = instant(transaction["decided_at"])
-    return _against_decision(end, decided_at) or Resolved(_decided(end), Grounds.decision, places, decided_at)
+    if (otherwise := _against_decision(end, decided_at)) is not None:
+        return otherwise
+    completed_at = instant(known(transaction["completion_timestamp"]))
+    committed = {int(marker["marker_timestamp"]): marker for marker in end.markers if marker["marker_kind"] == COMMIT}
+    last = max(committed, default=-1)
+    took = min(last, completed_at or 0) - (decided_at or last)
+    if last < 0 or took < NOTICED_MS:
+        return Resolved(_decided(end), Grounds.decision, places, decided_at, completed_at)
+    places = (*places, marker_ref(model, committed[last]))
+    return Resolved(_decided(end), Grounds.decision, places, decided_at, completed_at, Instant(last))
 
 
 def _against_decision(end: TransactionEnd, decided_at: Instant | None) -> Resolved | None:
@@ -307,32 +336,15 @@ FATES = {
     TransactionFate.unknown: "this evidence does not show whether the transaction was committed",
 }
 SEEN_UNTIL = pick("resolved.seen_until", {None: ""}, " ({resolved.seen_until})")
-FATE = (pick("resolved.fate", FATES), SEEN_UNTIL)
+READABLE = "[, and readers got it from {resolved.readable_at} on]"
+FATE = (pick("resolved.fate", FATES), SEEN_UNTIL, READABLE)
 """What became of it within a sentence, of facts that have it as `resolved`."""
-FATE_ALONE = (pick("resolved.fate", {fate: text[0].upper() + text[1:] for fate, text in FATES.items()}), SEEN_UNTIL)
+FATE_ALONE = (
+    pick("resolved.fate", {fate: text[0].upper() + text[1:] for fate, text in FATES.items()}),
+    SEEN_UNTIL,
+    READABLE,
+)
 """The same as a sentence of its own."""
-REPLACE = (
-    "Close this producer and create a new one (restarting the service does both). abortTransaction would only fail. "
-    "Process again from the last committed offsets"
-)
-"""What to do with a producer in its fatal error state."""
-IS_REPLACED = (
-    "Close this producer and start no other: a new instance has its transactional.id. abortTransaction would fail. Let "
-    "the new instance process the aborted records again"
-)
-"""The same where a second one of the id would fence the first."""
-LOOK_UP = (
-    "Look up what became of the transaction before anything is sent again\n"
-    "CompleteCommit: it was committed, do not send its records again\n"
-    "CompleteAbort: it was aborted, send them again\n"
-    "Ongoing: still open, look again when its timeout has passed\n"
-    "PrepareCommit or PrepareAbort: decided, the same as Complete\n"
-    "Empty, or if the id ran another transaction since: this state tells nothing, read the id's records of that time "
-    "in __transaction_state"
-)
-"""What to do where its outcome is not known, and what the answers mean."""
-DESCRIBE = "kafka-transactions.sh --bootstrap-server HOST:PORT describe --transactional-id "
-"""How to look it up, before the id."""
 OUTCOME = (
     step(
         FATE_ALONE,
@@ -343,11 +355,12 @@ OUTCOME = (
                 Grounds.decision: pick(
                     "resolved.fate",
                     {
-                        TransactionFate.committed: "PrepareCommit and CompleteCommit[ of {resolved.decided_at}]",
+                        TransactionFate.committed: "PrepareCommit[ of {resolved.decided_at}], "
+                        "CompleteCommit[ of {resolved.completed_at}]",
                         TransactionFate.committing: "PrepareCommit[ of {resolved.decided_at}] without CompleteCommit",
                         TransactionFate.aborting: "PrepareAbort[ of {resolved.decided_at}] without CompleteAbort",
                     },
-                    "PrepareAbort and CompleteAbort[ of {resolved.decided_at}]",
+                    "PrepareAbort[ of {resolved.decided_at}], CompleteAbort[ of {resolved.completed_at}]",
                 ),
                 Grounds.all_were_over: "the latest transaction of its id was decided before the call[, at "
                 "{resolved.decided_at}]",

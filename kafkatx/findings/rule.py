@@ -11,7 +11,7 @@ words     templates over the facts; of several kinds of facts a rule has words f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kafkatx.findings.abridged import is_abridged
@@ -22,6 +22,7 @@ from kafkatx.findings.finding import About, Finding, NotCheckable
 from kafkatx.findings.open_no_more import is_nothing_open
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Bound, GapWords, Words, explain
 from kafkatx.words.template import render
@@ -50,10 +51,11 @@ class Rule:
 
     `depth` is how deep its facts lie: 0 is outside, 7 what an application sees last; a cause lies deeper than its
     effect. `caused_by` are the rules that can have caused it, `causes` those that it can cause, each with its
-    condition; `absorbed_by` the wider rule of which its findings are steps. `decided_by` are the sides whose logs
-    decide it: without any of them it can't look. `find_rest` looks once all others have said what they found: at what
-    they leave. `is_lasting` says that what it finds stands at the end of the evidence until somebody ends it, which the
-    same partitions then show: a later copy of them without the finding is proof (`outputs/comparing`).
+    condition, and `eased_by` those that make it possible without causing it; `absorbed_by` the wider rule of which its
+    findings are steps. `decided_by` are the sides whose logs decide it: without any of them it can't look. `find_rest`
+    looks once all others have said what they found: at what they leave. `is_lasting` says that what it finds stands at
+    the end of the evidence until somebody ends it, which the same partitions then show: a later copy of them without
+    the finding is proof (`outputs/comparing`).
     """
 
     find: Callable[[CaptureModel], Found]
@@ -61,6 +63,7 @@ class Rule:
     depth: int
     caused_by: tuple[tuple[str, Condition], ...] = ()
     causes: tuple[tuple[str, Condition], ...] = ()
+    eased_by: tuple[tuple[str, Condition], ...] = ()
     absorbed_by: str | None = None
     decided_by: tuple[Side, ...] = ()
     find_rest: Callable[[CaptureModel, Sequence[Accounted], Sequence[Finding]], Found] | None = None
@@ -113,10 +116,17 @@ def _finding(model: CaptureModel, name: str, words: Words[Any], case: Case) -> F
         said.considered,
         said.remedies,
         as_json(case.facts),
-        **case.columns(),
+        **_columns(case),
     )
     found = with_failed_tasks(model, found)
     return replace(found, has_zone=False) if _lacks_zone(model, found) else found
+
+
+def _columns(case: Case) -> dict[str, Any]:
+    """The columns of a case; a producer id that a text lacks is absent (-1 is one of Kafka's own values)."""
+    columns = case.columns()
+    number = columns["producer_id"]
+    return {**columns, "producer_id": number if number is None or number >= 0 else None}
 
 
 def _lacks_zone(model: CaptureModel, finding: Finding) -> bool:

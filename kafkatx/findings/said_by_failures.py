@@ -14,6 +14,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.text.refusals import Refusal, refusal_in
 
 Said = TypeVar("Said", bound=Hashable)
 
@@ -22,6 +23,10 @@ TOLD_BY_CLIENTS = (
     EventKind.batches_failed, EventKind.await_timeout, EventKind.group_lost,
 )  # fmt: skip
 """Kinds by which a client, or the application around it, shows a failure."""
+STARTED = (EventKind.coordinator_found, EventKind.producer_id_set, EventKind.init_returned)
+"""Kinds that a client shows which has got past a refusal of its start."""
+AT_START = frozenset({Refusal.timeout_above_limit, Refusal.id_denied})
+"""What brokers refuse when a producer asks for its producer id."""
 ANSWERED = (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused)
 """Kinds by which a broker shows what it answered a client."""
 
@@ -49,9 +54,18 @@ def _failing(logs: LogModel) -> Iterator[int]:
 
 
 def failed_before(logs: LogModel, client: ClientInstance | None, row: int) -> list[int]:
-    """The client's latest failure before a line that is fatal or abortable, as lines; nothing where there is none."""
+    """The client's latest failure before a line that is fatal or abortable, as lines; nothing where there is none.
+
+    A failed start is none of a client that has started since: its coordinator was found, or it got a producer id.
+    """
     if client is None:
         return []
+    started = [int(one) for one in logs.of_client(client.number, *STARTED) if one < row]
     before = [one for one in client.failures if one.row < row and row not in one.rows]
-    worse = [one for one in before if one.category in ("fatal", "abortable")]
+    worse = [
+        one
+        for one in before
+        if one.category in ("fatal", "abortable")
+        and not (refusal_in(logs.words(one.row)) in AT_START and started and started[-1] > one.row)
+    ]
     return [worse[-1].row] if worse else []

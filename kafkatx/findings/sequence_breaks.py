@@ -14,9 +14,10 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import known
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.evidence_refs import plural, time_or_none
+from kafkatx.words.evidence_refs import time_or_none
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.facts import lasting
+from kafkatx.words.plurals import plural
 from kafkatx.words.values import Count, Duration, OffsetRange, Producer, Refs, TopicPartition, facts
 
 MOST_CITED = 3

@@ -10,7 +10,6 @@ Source    DefaultKafkaProducerFactory (transactionIdPrefix, transactionIdSuffix)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kafkatx.findings.client_lines import source_name
@@ -20,6 +19,7 @@ from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.fencings import fencings
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.frameworks import FrameworkName
+from kafkatx.terms.records import dataclass
 from kafkatx.words.values import NameList
 
 

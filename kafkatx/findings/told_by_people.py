@@ -8,7 +8,6 @@ asks the same words for them. An operation in an invalid state is meant too: tra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.elapsed import decided, is_unplaced, timeout_of_refusal
 from kafkatx.findings.one_failure import Alike, FailureFacts, alike, failure_case, failure_facts
@@ -17,27 +16,54 @@ from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.once import once
-from kafkatx.histories.logs.testimony import Testimony, testimony
+from kafkatx.histories.logs.testimony import Testimony, only_told_timeout, testimony
 from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.events import Statement
 from kafkatx.words.explanation import step
 from kafkatx.words.log_refs import testimony_refs
-from kafkatx.words.values import Refs
+from kafkatx.words.template import pick
+from kafkatx.words.values import Duration, Refs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldFacts(FailureFacts):
-    """A refusal, and what people say that speaks for its cause."""
+    """A refusal, and what people say that speaks for its cause.
+
+    `timeout` is transaction.timeout.ms where somebody says it, `took` the longest that the work is said to have taken,
+    where that is above it; `is_of_state`: the client was refused for the state of its transaction, not its epoch.
+    """
 
     told: Refs
+    timeout: Duration | None
+    took: Duration | None
+    is_of_state: bool
 
 
 def told_cases(model: CaptureModel, ended_by: EndedBy, kind: type[ToldFacts]) -> Iterator[Case]:
     """Yield the cases of one of both rules: likely, never proved."""
     for found, said in _told(model):
         if said.ended_by is ended_by:
-            told = kind(**failure_facts(model, found), told=testimony_refs(said.path, said.statements))
+            timeout, is_said = timeout_of_refusal(model.logs, found.first, found.first.transactional_id)
+            longest = max((one.lasted_ms for one in said.statements), default=-1)
+            told = kind(
+                **failure_facts(model, found),
+                told=testimony_refs(said.path, _with_timeout(model, said)),
+                timeout=Duration(timeout) if is_said else None,
+                took=Duration(longest) if longest > timeout else None,
+                is_of_state=_is_of_state(found.first),
+            )
             yield failure_case(model, found, told, Verdict.likely, Severity.error)
+
+
+def _with_timeout(model: CaptureModel, said: Testimony) -> list[Statement]:
+    """What speaks for a cause; of a timeout also the words that say how long it is, unless they are the same line."""
+    found, lines = list(said.statements), {one.line for one in said.statements}
+    of_timeout = only_told_timeout(model.logs, said.path)
+    if said.ended_by is EndedBy.timeout and of_timeout is not None and of_timeout[1].line not in lines:
+        found.append(of_timeout[1])
+    return found
 
 
 @once
@@ -68,6 +94,13 @@ def _fits(told: ToldFailure, said: Testimony) -> bool:
 
 
 TOLD_STEPS = (
-    step("The client was refused, {count:time}: its epoch was stale", cites="lines"),
+    step(
+        pick(
+            "is_of_state",
+            {True: "The client was refused, {count:time}: its transaction was not open any more"},
+            "The client was refused, {count:time}: its epoch was stale",
+        ),
+        cites="lines",
+    ),
     step("What is said beside these lines speaks for that", cites="told"),
 )

@@ -9,9 +9,9 @@ A failure  a line that says that a call failed for good, that a client can do no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from kafkatx.findings.endless_retries import endless_retries, waiting_call
+from kafkatx.findings.endless_retries import FEWEST, endless_retries, goes_on, left_unanswered, waiting_call
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
     OF_BROKERS,
@@ -20,7 +20,9 @@ from kafkatx.findings.failure_kinds import (
     OF_FATAL,
     OF_REFUSALS,
     OF_SEARCHES,
+    OF_SENT,
     OF_UNEXPECTED,
+    OF_WAITS,
     UNEXPECTED,
     WRITES,
     BrokerFailure,
@@ -28,6 +30,7 @@ from kafkatx.findings.failure_kinds import (
 )
 from kafkatx.findings.finding import UNEXPLAINED
 from kafkatx.findings.protocol_errors import protocol_error
+from kafkatx.findings.told_twice import with_nameless, without_excerpts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.failures import FAILURES, REPEATED, failures, is_text_of, meanings_of
@@ -37,8 +40,10 @@ from kafkatx.terms.catalogue.entries import ClientException, ProtocolError
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import GENERIC
 from kafkatx.terms.events import EventKind, Level, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
+from kafkatx.text.refusals import refusal_in
 from kafkatx.text.sayings import Saying
 from kafkatx.words.values import bare
 
@@ -52,6 +57,10 @@ OUTCOME, ENDS = "commit_outcome_unknown", ("commitTransaction", "abortTransactio
 ENDED_BADLY = "error in EndTxnResponse"
 """How Java's client says that it does not know the answer to its end of a transaction: a commit or an abort."""
 RETRIED, FATAL = "retriable", "fatal"
+WRAPS = "look at cause"
+"""The category of exceptions that only wrap another."""
+BUSY = "CONCURRENT_TRANSACTIONS"
+"""What is answered while the transaction before is being completed."""
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
 REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
 """What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
@@ -63,7 +72,8 @@ class ToldFailure:
 
     `error` is the class, constant or words that name it, `known` the protocol's error behind it; `category` what it
     means to the client (fatal, abortable, retriable, refresh, config, unknown); `candidates` the mechanisms that show
-    themselves by it, the commonest first; `rows` its lines; `is_spoken`: no word of it is known.
+    themselves by it, the commonest first; `rows` its lines; `is_spoken`: no word of it is known; `is_retry`: a request
+    was made again to the end of a cut text, so that no call is seen to have failed.
     """
 
     client: ClientInstance | None
@@ -82,6 +92,7 @@ class ToldFailure:
     is_grave: bool = False
     is_harmless: bool = False
     is_spoken: bool = False
+    is_retry: bool = False
     count: int = 1
 
     @property
@@ -100,9 +111,10 @@ class ToldFailure:
 def told_failures(model: CaptureModel) -> tuple[ToldFailure, ...]:
     """Every failure that logs and texts tell of, in the order of their lines."""
     logs = model.logs
-    of_clients = _without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)])
+    of_clients = with_nameless(logs, without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)]))
     of_brokers = [told for told in _of_brokers(logs) if not any(_is_echo(told, other) for other in of_clients)]
-    return tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0])) or tuple(_spoken(logs))
+    found = tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0]))
+    return found or tuple(_unanswered(logs)) or tuple(_spoken(logs))
 
 
 def _spoken(logs: LogModel) -> Iterator[ToldFailure]:
@@ -146,65 +158,50 @@ def _of_clients(logs: LogModel) -> Iterator[ToldFailure]:
 def _of_retries(logs: LogModel) -> Iterator[ToldFailure]:
     """Requests that were repeated for longer than a call waits."""
     for rows in endless_retries(logs):
-        first, client = rows[0], logs.client(int(logs.owners[rows[0]]))
-        error, call = logs.string(first, "error") or "", waiting_call(logs.string(first, "api"))
-        known, message = protocol_error(error), logs.string(first, "detail") or ""
-        named = _candidates((), known)
-        yield ToldFailure(
-            client=client,
-            transactional_id=client.transactional_id if client is not None else logs.string(first, "transactional_id"),
-            producer_id=None,
-            error=bare(error),
-            known=known,
-            meaning=None,
-            call=call,
-            category="unknown",
-            message=message,
-            candidates=tuple(dict.fromkeys((*OF_SEARCHES, *named))),
-            rows=tuple(rows),
-            at=logs.at(first),
-            count=len(rows),
-        )
+        yield _retried(logs, rows, OF_SEARCHES)
 
 
-def _without_excerpts(logs: LogModel, found: list[ToldFailure]) -> list[ToldFailure]:
-    """Lay what a text tells by its words alone, without time or name, to the failure of another with these words."""
-    known: dict[tuple[int, int], int] = {}
-    whole: list[ToldFailure] = []
-    for told in sorted(found, key=lambda one: not _is_placed(one)):
-        words = _texts(logs, told)
-        at = None if _is_placed(told) else next((known[one] for one in words if one in known), None)
-        if at is not None and not _shares_source(logs, told, whole[at]):
-            whole[at] = replace(whole[at], rows=(*whole[at].rows, *told.rows))
-            continue
-        known.update((one, len(whole)) for one in words if one not in known)
-        whole.append(told)
-    return whole
+def _unanswered(logs: LogModel) -> Iterator[ToldFailure]:
+    """Where nothing else is told, requests of a cut text that were repeated to its end.
+
+    Once is what every client meets while a coordinator moves, and so is a transaction that is still being completed.
+    Where other lines follow, the client may have got through without a word.
+    """
+    for rows in left_unanswered(logs):
+        is_busy = BUSY in (logs.string(rows[0], "error") or "")
+        told = _retried(logs, rows, () if is_busy else OF_WAITS)
+        is_mild = is_busy or len(rows) < FEWEST or goes_on(logs, rows)
+        yield replace(told, is_harmless=is_mild, is_retry=True)
 
 
-def _is_placed(told: ToldFailure) -> bool:
-    """Whether somebody's name or a time says which failure it is."""
-    is_named = told.client is not None and told.client.client_id is not None
-    return is_named or told.transactional_id is not None or told.at is not None
-
-
-def _texts(logs: LogModel, told: ToldFailure) -> set[tuple[int, int]]:
-    """The errors of its lines with their words."""
-    e = logs.events
-    pairs = {(int(e["error_code"][row]), int(e["detail_code"][row])) for row in told.rows}
-    return {pair for pair in pairs if pair[1] >= 0}
-
-
-def _shares_source(logs: LogModel, told: ToldFailure, other: ToldFailure) -> bool:
-    sources = logs.events["source"]
-    return int(sources[told.rows[0]]) in {int(sources[row]) for row in other.rows}
+def _retried(logs: LogModel, rows: list[int], searched: tuple[str, ...]) -> ToldFailure:
+    first, client = rows[0], logs.client(int(logs.owners[rows[0]]))
+    error, call = logs.string(first, "error") or "", waiting_call(logs.string(first, "api"))
+    known, message = protocol_error(error), logs.string(first, "detail") or ""
+    named = [rule for rule in _candidates((), known) if call == "send" or rule not in OF_SENT]
+    return ToldFailure(
+        client=client,
+        transactional_id=client.transactional_id if client is not None else logs.string(first, "transactional_id"),
+        producer_id=None,
+        error=bare(error),
+        known=known,
+        meaning=None,
+        call=call,
+        category="unknown",
+        message=message,
+        candidates=tuple(dict.fromkeys((*searched, *named))),
+        rows=tuple(rows),
+        at=logs.at(first),
+        count=len(rows),
+    )
 
 
 def _without_echoes(logs: LogModel, found: list[ToldFailure]) -> Iterator[ToldFailure]:
     """Leave out what a producer throws by itself since it failed before: that failure has these lines too."""
     owner: ToldFailure | None = None
     for told in found:
-        if owner is not None and (owner.category == FATAL or _is_local(logs, told)) and not _is_init(logs, owner, told):
+        is_echo = owner is not None and (owner.category == FATAL or _is_local(logs, told))
+        if owner is not None and is_echo and not _is_init(logs, owner, told) and not _is_another(owner, told):
             owner = replace(owner, rows=(*owner.rows, *told.rows))
             continue
         if owner is not None:
@@ -212,6 +209,11 @@ def _without_echoes(logs: LogModel, found: list[ToldFailure]) -> Iterator[ToldFa
         owner = told
     if owner is not None:
         yield owner
+
+
+def _is_another(owner: ToldFailure, told: ToldFailure) -> bool:
+    """Whether brokers refused something else, for a reason of its own that the words name."""
+    return told.error != owner.error and refusal_in(told.message) is not None
 
 
 def _is_local(logs: LogModel, told: ToldFailure) -> bool:
@@ -238,7 +240,8 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
     rows = failure.rows or (failure.row,)
     meanings = _meanings(implementation, release, failure)
     known = protocol_error(failure.exception, failure.message)
-    if known is None and not meanings and (inner := _known_within(logs, rows)) is not None:
+    is_unsaid = all(entry.category == WRAPS for entry in meanings)
+    if known is None and is_unsaid and (inner := _known_within(logs, rows)) is not None:
         failure = replace(failure, exception=inner.exception, message=inner.message)
         meanings = _meanings(implementation, release, failure)
         known = protocol_error(inner.exception, inner.message)

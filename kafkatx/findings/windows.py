@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
 
 NO_FAILURE = (
     EventKind.produce_retry,

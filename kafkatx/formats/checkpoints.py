@@ -16,10 +16,10 @@ Source    CheckpointFile.java, OffsetCheckpointFile, LeaderEpochCheckpointFile (
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from kafkatx.formats.text_problem import TextProblem, problem, whole_number
+from kafkatx.terms.records import dataclass
 
 VERSION = 0
 REPLICATION_OFFSETS = "replication-offset-checkpoint"

@@ -23,8 +23,10 @@ Source    LogFileUtils.java, UnifiedLog/LocalLog (names and suffixes), RemoteInd
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
 MAX_TOPIC = 249
@@ -99,16 +101,16 @@ class PartitionFolder:
 
 _SUFFIX = r"(?:\.(?P<suffix>deleted|cleaned|swap|tmp|part))?"
 _KIND = r"(?P<kind>log|index|timeindex|txnindex|snapshot)"
-_SEGMENT = re.compile(rf"(?P<offset>[0-9]{{20}})\.{_KIND}{_SUFFIX}")
-_REMOTE = re.compile(rf"(?P<offset>[0-9]{{1,20}})_[A-Za-z0-9_-]{{22}}_?\.(?:time|txn)?index{_SUFFIX}")
+_SEGMENT = regex(rf"(?P<offset>[0-9]{{20}})\.{_KIND}{_SUFFIX}")
+_REMOTE = regex(rf"(?P<offset>[0-9]{{1,20}})_[A-Za-z0-9_-]{{22}}_?\.(?:time|txn)?index{_SUFFIX}")
 _ID = r"[A-Za-z0-9_-]{22}"
 _ENDING = r"(?P<ending>log|(?:time|txn)?index|snapshot|leader_epoch_checkpoint|indexes|rsm-manifest)"
-_TIERED = re.compile(rf"(?P<offset>[0-9]{{20}})-{_ID}\.{_ENDING}")
-_TIERED_FOLDER = re.compile(rf"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>0|[1-9][0-9]{{0,9}})-{_ID}")
-_TIERED_TOPIC = re.compile(rf"(?P<topic>[A-Za-z0-9._-]+)-{_ID}")
-_PARTITION = re.compile(r"0|[1-9][0-9]{0,9}")
-_METADATA = re.compile(rf"(?P<offset>[0-9]{{20}})-(?P<epoch>[0-9]{{10}})\.checkpoint{_SUFFIX}")
-_FOLDER = re.compile(
+_TIERED = regex(rf"(?P<offset>[0-9]{{20}})-{_ID}\.{_ENDING}")
+_TIERED_FOLDER = regex(rf"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>0|[1-9][0-9]{{0,9}})-{_ID}")
+_TIERED_TOPIC = regex(rf"(?P<topic>[A-Za-z0-9._-]+)-{_ID}")
+_PARTITION = regex(r"0|[1-9][0-9]{0,9}")
+_METADATA = regex(rf"(?P<offset>[0-9]{{20}})-(?P<epoch>[0-9]{{10}})\.checkpoint{_SUFFIX}")
+_FOLDER = regex(
     r"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>0|[1-9][0-9]{0,9})"
     r"(?:\.(?P<unique>[0-9a-f]{32})-(?P<state>delete|future|stray))?"
 )

@@ -8,12 +8,12 @@ Source    AbstractApiMessageSerde (Kafka 3.0 to 4.3); KIP-631, KIP-405.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.message_schemas import by_number
 from kafkatx.formats.messages import read_message, read_uvarint
+from kafkatx.terms.records import dataclass
 
 FRAME_VERSION = 1
 

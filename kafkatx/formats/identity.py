@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 
 from kafkatx.formats.text_problem import TextProblem, problem, whole_number
 from kafkatx.formats.uuid_text import is_uuid
 from kafkatx.terms.java_text import property_of
+from kafkatx.terms.records import dataclass
 
 META_PROPERTIES = "meta.properties"
 PARTITION_METADATA = "partition.metadata"

@@ -13,9 +13,10 @@ Source    the schemas of 4.3.1 (group, share and transaction coordinator, metada
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+
+from kafkatx.terms.packaged import packaged_text
+from kafkatx.terms.records import dataclass
 
 NO_VERSION = 1 << 15
 
@@ -63,7 +64,7 @@ class Message:
 @cache
 def component(name: str) -> tuple[Message, ...]:
     """Return the messages of a component: the name of a file in `schemas/`, without its ending."""
-    text = (files("kafkatx.formats") / "schemas" / f"{name}.txt").read_text("utf-8")
+    text = packaged_text("kafkatx.formats", f"schemas/{name}.txt")
     return tuple(parse(text))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from kafkatx.terms.records import dataclass
 
 SHOWN = 80
 """Characters of a wrong line that are kept."""

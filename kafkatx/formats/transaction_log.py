@@ -20,7 +20,6 @@ Source    TransactionLog.java/.scala, TransactionLogKey.json, TransactionLogValu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from construct import Int8sb, Int16sb, Int32sb, Int64sb
@@ -36,6 +35,7 @@ from kafkatx.formats.primitives import (
     not_null,
     tagged_value,
 )
+from kafkatx.terms.records import dataclass
 
 KEY_VERSION = 0
 

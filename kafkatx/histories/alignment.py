@@ -6,13 +6,13 @@ repeated marker, a marker that is still to come); what costs much does not (a ma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import fits
+from kafkatx.terms.records import dataclass
 
 LARGEST_STRETCH = 4_096
 """Transactions times markers of a stretch that is still settled; beyond that it stays undecided."""

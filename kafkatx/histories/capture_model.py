@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,8 @@ from kafkatx.histories.transaction_ends import TransactionEnds
 from kafkatx.histories.transaction_partitions import TransactionPartitions
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import HIDING_ENTRY, SEQUENCE_BREAK
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import partition_for
 
 DEFAULT_STATE_PARTITIONS = 50
@@ -28,7 +30,8 @@ class LogExtent:
     compaction can't explain it; `is_torn` that the end (or a stretch inside) could not be read; `is_printed` that a
     tool's text is all there is, `is_end_told` that its last line is the log's as far as other files say: else lines may
     have been cut off behind it; `first_timestamp` and `newest` span the time of its batches; `deleted_below` is where
-    the log begins by a file of its broker (0: none says that something of it was deleted).
+    the log begins by a file of its broker (0: none says that something of it was deleted). `only_broker` is the broker
+    whose directory alone holds it here, None where several do, or nothing tells whose it is.
     """
 
     partition_code: int
@@ -52,6 +55,7 @@ class LogExtent:
     is_printed: bool = False
     is_end_told: bool = True
     deleted_below: int = 0
+    only_broker: int | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -236,8 +240,25 @@ class CaptureModel:
         homes = [(self.transactional_id(int(row["id_code"])), int(row["state_partition"])) for row in self.latest[:200]]
         for count in (DEFAULT_STATE_PARTITIONS, present[-1] + 1):
             if count > present[-1] and all(partition_for(name, count) == home for name, home in homes):
-                return count
+                return None if count == 1 and self._is_without_partition else count
         return None
+
+    @property
+    def _is_without_partition(self) -> bool:
+        """Whether rows were printed by a consumer or a tool, which tell no partition: all stand for the first."""
+        return all(one.is_printed and one.leader_epoch < 0 for one in self.state_log_extents.values())
+
+    def state_partition_of(self, transactional_id: str | None) -> int | None:
+        """The partition of `__transaction_state` in which rows, or the coordinator's own lines, show an id.
+
+        Rows that were pasted without their partition stand as those of partition 0, which therefore tells nothing.
+        """
+        if transactional_id is None:
+            return None
+        rows = self.latest["state_partition"][self.latest["id_code"] == self.id_code(transactional_id)]
+        granted = self.logs.about(transactional_id, EventKind.initialized)
+        shown = [*rows[rows > 0].tolist(), *self.logs.events["partition"][granted].tolist()]
+        return next((int(number) for number in shown if number >= 0), None)
 
     @property
     def has_all_state_partitions(self) -> bool:

@@ -7,13 +7,14 @@ Grain: one partition of `__transaction_state` of a capture (all rows of an id li
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from kafkatx.kernels.growing import Array, Growing, with_length
 from kafkatx.kernels.rows import COUNTED, INITIALISATION, LATEST, LISTED, ODDITY, TRANSACTION
 from kafkatx.kernels.transactions import LEGAL, LIST_CHANGED, NO_ROOM, NOTHING, fold_states
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """When a transaction coordinator could not do its work: it was loading, could not write, or was not to be found.
 
-Grain: one partition of `__transaction_state` (None where lines name only ids or clients). What brokers tell:
+Grain: partitions of `__transaction_state` that were away at the same time (none where lines name only ids or clients).
+What brokers tell:
 
 loading      the new leader replays the partition: its election to "Finished loading"; where the old leader was lost
              before, from that moment on.
@@ -16,7 +17,7 @@ every time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from kafkatx.terms.transaction_states import PREPARED
 
@@ -35,6 +37,8 @@ SHORTEST_MS = 1_000
 """Loads below this happen at every start."""
 AGAIN_MS = 60_000
 """Failures further apart than this are two absences."""
+NEAR = 16
+"""Absences that a further one is laid beside: the last ones by time."""
 MANY_LOOKUPS, LOOKUPS_MS = 20, 60_000
 """FindCoordinator answered that often within that time is a coordinator that is named and does not serve."""
 AWAY = (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
@@ -54,19 +58,25 @@ _WRITTEN = (EventKind.initialized, EventKind.timeout_rollback)
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """A stretch in which a coordinator did not serve, in milliseconds; `rows` are its lines.
+    """A stretch in which coordinators did not serve, in milliseconds; `rows` are its lines.
 
+    `partitions` are those of `__transaction_state` that lines name: several, where they were away at the same time.
     `told_by` is loading, begun (a load whose end no line tells), writing, answers, lookups or waiting (InitProducerId
     that gave up, nothing else); `names` the transactional.ids that met it; `is_over` whether its end was seen.
     """
 
-    partition: int | None
+    partitions: frozenset[int]
     since: int
     until: int
     told_by: frozenset[str]
     rows: tuple[int, ...]
     names: tuple[str, ...] = ()
     is_over: bool = False
+
+    @property
+    def partition(self) -> int | None:
+        """The partition that it is about, None where lines name none or several."""
+        return next(iter(self.partitions)) if len(self.partitions) == 1 else None
 
     @property
     def duration_ms(self) -> int:
@@ -83,7 +93,7 @@ class _Leader(NamedTuple):
 
 
 def absences(model: CaptureModel, outages: Iterable[BrokerOutage]) -> list[Absence]:
-    """Every absence that logs tell of, by time; those that overlap are one, whatever partitions it met."""
+    """Every absence that logs tell of, by time; those of one kind that overlap are one, whatever partitions it met."""
     homes, outages = _homes(model), list(outages)
     loads = [load for load in _loading(model.logs, outages) if load.duration_ms >= SHORTEST_MS]
     found = _merged([*loads, *_not_writing(model, homes), *_answers(model, homes), *_lookups(model)])
@@ -99,11 +109,24 @@ def absences(model: CaptureModel, outages: Iterable[BrokerOutage]) -> list[Absen
 def _merged(found: list[Absence]) -> list[Absence]:
     merged: list[Absence] = []
     for absence in sorted(found, key=lambda absence: (absence.since, absence.until)):
-        if merged and absence.since <= merged[-1].until + CLIENT_TOLERANCE_MS:
-            merged[-1] = _together(merged[-1], absence)
-        else:
+        near = range(len(merged) - 1, max(len(merged) - NEAR, 0) - 1, -1)
+        same = next((number for number in near if _are_one(merged[number], absence)), None)
+        if same is None:
             merged.append(absence)
+        else:
+            merged[same] = _together(merged[same], absence)
     return merged
+
+
+def _are_one(one: Absence, other: Absence) -> bool:
+    """Whether two that overlap are one: of one partition, of the same kind, or one of them of no named partition.
+
+    A coordinator that was loaded elsewhere is not one that could not write.
+    """
+    if other.since > one.until + CLIENT_TOLERANCE_MS:
+        return False
+    is_alike = one.told_by == other.told_by or not (one.partitions and other.partitions)
+    return is_alike or bool(one.partitions & other.partitions)
 
 
 def _explains(absence: Absence, wait: Absence) -> bool:
@@ -114,8 +137,7 @@ def _explains(absence: Absence, wait: Absence) -> bool:
 
 def _together(one: Absence, other: Absence) -> Absence:
     return Absence(
-        one.partition if one.partition == other.partition or other.partition is None else other.partition
-        if one.partition is None else None,
+        one.partitions | other.partitions,
         min(one.since, other.since), max(one.until, other.until), one.told_by | other.told_by,
         tuple(dict.fromkeys((*one.rows, *other.rows))), tuple(dict.fromkeys((*one.names, *other.names))),
         one.is_over if one.until >= other.until else other.is_over,
@@ -140,7 +162,9 @@ def _loading(logs: LogModel, outages: list[BrokerOutage]) -> Iterator[Absence]:
         since = took if old is None else _lost_at(outages, old, new, took)
         if old is None or epoch < 0 or (old.node, old.epoch) != (new.node, epoch):
             leaders[partition] = new
-        yield Absence(partition, since, int(logs.times[row]), frozenset({"loading"}), (first, row), is_over=True)
+        yield Absence(
+            frozenset({partition}), since, int(logs.times[row]), frozenset({"loading"}), (first, row), is_over=True
+        )
     yield from _unfinished(logs, begun)
 
 
@@ -178,7 +202,7 @@ def _unfinished(logs: LogModel, begun: dict[tuple[int, int], int]) -> Iterator[A
             and end > logs.times[row]
             and not _at_work(logs, source, partition, row)
         ):
-            yield Absence(partition, int(logs.times[row]), end, frozenset({"begun"}), (row,))
+            yield Absence(frozenset({partition}), int(logs.times[row]), end, frozenset({"begun"}), (row,))
 
 
 def _at_work(logs: LogModel, source: int, partition: int, row: int) -> bool:
@@ -236,6 +260,20 @@ def _written(model: CaptureModel) -> dict[str, Array]:
     return dict(zip((strings[one] for one in found.tolist()), np.split(time[order], starts[1:]), strict=False))
 
 
+def held_over(model: CaptureModel, absence: Absence) -> Array:
+    """Transactions that were decided before a coordinator was first refused a write and complete only after the last.
+
+    A decision that is not on the replicas in sync is not carried out: it waited while nothing was refused yet, since a
+    leader counts replicas as in sync until they lag (replica.lag.time.max.ms).
+    """
+    t = model.transactions
+    here = np.isin(t["state_partition"], sorted(absence.partitions)) & (t["decided_at"] >= 0)
+    before = (t["decided_at"] < absence.since) & (t["decided_at"] >= absence.since - AGAIN_MS)
+    after = t["completion_timestamp"] >= absence.until - CLIENT_TOLERANCE_MS
+    found: Array = t[here & before & after & (t["completion_timestamp"] <= absence.until + AGAIN_MS)]
+    return found[np.argsort(found["decided_at"], kind="stable")]
+
+
 def _answers(model: CaptureModel, homes: dict[str, int]) -> Iterator[Absence]:
     logs = model.logs
     rows = [
@@ -283,7 +321,7 @@ def _waiting(model: CaptureModel) -> Iterator[Absence]:
         is_init = (logs.string(row, "api") or "").startswith("InitProducerId")
         if is_init and logs.times[row] >= 0 and not _is_prepared(model, name):
             at = int(logs.times[row])
-            yield Absence(None, at - waited, at, frozenset({"waiting"}), (row,), (name,) if name else ())
+            yield Absence(frozenset(), at - waited, at, frozenset({"waiting"}), (row,), (name,) if name else ())
 
 
 def _is_prepared(model: CaptureModel, name: str | None) -> bool:
@@ -295,7 +333,7 @@ def _absence(model: CaptureModel, partition: int | None, chain: list[int], told_
     logs = model.logs
     names = dict.fromkeys(name for row in chain if (name := logs.string(row, "transactional_id")))
     return Absence(
-        partition,
+        frozenset() if partition is None else frozenset({partition}),
         int(logs.times[chain[0]]),
         int(logs.times[chain[-1]]),
         frozenset({told_by}),

@@ -5,12 +5,13 @@ Where all are held, as in every capture that is not large, there are none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import COUNTED, COUNTED_ALONE, LISTED
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

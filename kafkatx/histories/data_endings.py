@@ -80,10 +80,14 @@ def is_of_former_coordinator(spans: Array) -> Any:
 
     A broker that was coordinator before wrote it: whoever asked for it, it was not the producer of the data.
     """
+    found = np.zeros(len(spans), bool)
+    if len(np.unique(spans["coordinator_epoch"])) < 2:
+        return found
     order = np.lexsort((spans["marker_offset"], spans["partition_code"], spans["producer_id"]))
-    sorted_spans, found = spans[order], np.zeros(len(spans), bool)
-    same = (np.diff(sorted_spans["producer_id"]) == 0) & (np.diff(sorted_spans["partition_code"]) == 0)
-    epochs = sorted_spans["coordinator_epoch"]
+    producer_ids, partitions, epochs = (
+        spans[name][order] for name in ("producer_id", "partition_code", "coordinator_epoch")
+    )
+    same = (np.diff(producer_ids) == 0) & (np.diff(partitions) == 0)
     found[order[1:]] = same & (epochs[1:] >= 0) & (epochs[1:] < epochs[:-1])
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kafkatx.histories.capture_model import CaptureModel
@@ -12,6 +11,7 @@ from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.histories.transaction_partitions import DISPUTED, Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import COMMIT
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 
@@ -93,6 +93,25 @@ class TransactionEnd:
         """Whether COMMIT markers ended the data in every partition, so that an abort behind them ended nothing."""
         is_settled = all(part["span"] >= 0 or part["status"] == Status.MARKED for part in self._parts())
         return is_settled and bool(self.committed_data) and not self.aborted_data
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is known to have written no record: in each of its partitions its marker stands alone.
+
+        That tells only where nothing was deleted before the marker, by retention, the cleaner (which takes the records
+        of an aborted transaction before its marker) or damage.
+        """
+        parts = list(self._parts())
+        return bool(parts) and not self.data and all(self._is_alone(int(part["marker"])) for part in parts)
+
+    def _is_alone(self, marker: int) -> bool:
+        if marker < 0:
+            return False
+        span = self.model.spans[marker]
+        extent = self.model.log_extents[int(span["partition_code"])]
+        from_the_start = extent.log_start == 0 and extent.deleted_below == 0
+        is_seen = from_the_start or span["previous_marker_offset"] >= 0
+        return bool(is_seen and extent.is_whole and not extent.is_compacted)
 
     @property
     def perhaps_committed_data(self) -> list[Array]:

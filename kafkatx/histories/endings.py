@@ -13,7 +13,7 @@ it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import IntEnum
 from typing import Any
 
@@ -32,6 +32,7 @@ from kafkatx.terms.clocks import (
     TIMEOUT_SLACK_MS,
     TRANSACTIONS_V2_SINCE_MS,
 )
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 

@@ -6,7 +6,7 @@ of the id's partition of `__transaction_state`. Absent is None.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
@@ -15,6 +15,7 @@ from kafkatx.histories.logs.client_instance import Failure
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.terms.events import EventKind, Level, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 

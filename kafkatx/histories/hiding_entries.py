@@ -29,14 +29,22 @@ def hiding_entries(indexes: Iterable[tuple[int, int, Array]], spans: Array) -> A
     `indexes` are entries behind the offsets that their segment begins at and ends before; of data behind that the
     broker does not ask them.
     """
-    committed = spans[is_committed(spans)]
+    of_producers = _by_producer(spans[is_committed(spans)])
     found = [np.zeros(0, HIDING_ENTRY)]
     for base, end, entries in indexes:
-        here = committed[committed["first_offset"] < end]
-        for producer_id in np.unique(entries["producer_id"]).tolist() if len(here) else ():
-            data = here[here["producer_id"] == producer_id]
-            found.append(_over(base, entries[entries["producer_id"] == producer_id], data))
+        for producer_id, listed in _by_producer(entries).items():
+            data = of_producers.get(producer_id)
+            if data is not None:
+                found.append(_over(base, listed, data[data["first_offset"] < end]))
     return np.unique(np.concatenate(found))
+
+
+def _by_producer(rows: Array) -> dict[int, Array]:
+    """The rows of each producer id, in their order."""
+    order = np.argsort(rows["producer_id"], kind="stable")
+    ids, starts = np.unique(rows["producer_id"][order], return_index=True)
+    pieces = np.split(order, starts[1:])
+    return {producer_id: rows[piece] for producer_id, piece in zip(ids.tolist(), pieces, strict=False)}
 
 
 def is_committed(spans: Array) -> Array:

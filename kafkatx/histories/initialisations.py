@@ -8,7 +8,6 @@ KIP-588.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -19,6 +18,7 @@ from kafkatx.histories.endings import EndedBy, Protocol
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, NOTHING, PREPARE_ABORT, TOMBSTONE
 from kafkatx.terms.clocks import EXPIRATION_MS, PROMPT_RETRY_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 EXHAUSTED_EPOCH = 32_766

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.histories.events import Leftover, Transaction
 from kafkatx.histories.visibility import Visibility
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ Grain: one timeline.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Protocol
@@ -14,6 +12,7 @@ from kafkatx.histories.timeline import Timeline
 from kafkatx.histories.timeline_rows import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT, TOMBSTONE
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

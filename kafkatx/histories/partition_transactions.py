@@ -6,7 +6,7 @@ Grain: one topic-partition of a capture, its batches in offset order (kernels.ro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from kafkatx.kernels.spans import (
     new_horizon,
     producer_slot,
 )
+from kafkatx.terms.records import dataclass
 
 __all__ = ["OpenAtStart", "PartitionTransactions", "SpanFold", "fold_partition"]
 

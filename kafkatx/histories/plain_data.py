@@ -18,7 +18,6 @@ Grain: one data partition of a capture.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from kafkatx.histories.skewed_clocks import beside
 from kafkatx.histories.transaction_partitions import Status, TransactionPartitions
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ Grain: one partition of `__transaction_state` of a capture.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +26,7 @@ from kafkatx.histories.slow_markers import SLOW_MS, is_often
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import COUNTED, LISTED
 from kafkatx.kernels.transactions import ONGOING, PREPARE_COMMIT
+from kafkatx.terms.records import dataclass
 
 IN_ORDER = ("begin_timestamp", "decision_timestamp", "completion_timestamp", "next_timestamp")
 TIMES = ("started_at", "decided_at", *IN_ORDER)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.histories.timeline import Book, Timeline
 from kafkatx.segments.damage import Damage
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,11 +170,13 @@ def _largest_step_back(table: Array, log: str, epoch: str, time: str) -> int:
     first, last = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for block in _blocks(table):
         told = block[(block[time] >= 0) & (block[epoch] >= 0)]
-        keys, group = np.unique(np.stack((told[log], told[epoch]), 1), axis=0, return_inverse=True)
+        of_both = told[log].astype(np.int64) << 32 | told[epoch]
+        keys, group = np.unique(of_both, return_inverse=True)
         lowest, highest = np.full(len(keys), np.iinfo(np.int64).max), np.full(len(keys), -1, np.int64)
-        np.minimum.at(lowest, group.ravel(), told[time])
-        np.maximum.at(highest, group.ravel(), told[time])
-        for key, low, high in zip(map(tuple, keys.tolist()), lowest.tolist(), highest.tolist(), strict=True):
+        np.minimum.at(lowest, group, told[time])
+        np.maximum.at(highest, group, told[time])
+        for both, low, high in zip(keys.tolist(), lowest.tolist(), highest.tolist(), strict=True):
+            key = both >> 32, both & 0xFFFFFFFF
             first[key], last[key] = min(first.get(key, low), low), max(last.get(key, high), high)
     most, before = 0, dict[int, int]()
     for key in sorted(first):

@@ -5,13 +5,13 @@ Grain: one capture; vectorised over its participations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.transaction_partitions import Status
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

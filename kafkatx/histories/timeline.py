@@ -6,7 +6,6 @@ Grain: one capture. A timeline makes its objects when it is walked, so a summary
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +31,7 @@ from kafkatx.histories.timeline_rows import (
 )
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import NOTHING
+from kafkatx.terms.records import dataclass
 
 IDLE_WORTH_TELLING_MS = 10_000
 IDLE_TIMES_MEDIAN = 10

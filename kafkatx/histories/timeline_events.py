@@ -5,7 +5,6 @@ Grain: one row of a capture's transactions, initialisations or spans.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +20,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG, LOST_END
 from kafkatx.kernels.transactions import AFTER_HOLE, NOTHING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.events import Level, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 MARKER_KINDS = ("ABORT", "COMMIT", None)

@@ -7,13 +7,12 @@ what a producer prints for every transaction (begin, commit, requests), and what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind as K
+from kafkatx.terms.records import dataclass
 
 TOLD = (
     K.client_started, K.init_called, K.init_bump, K.producer_id_set, K.to_abortable, K.to_fatal, K.abort_called,

@@ -5,7 +5,6 @@ Grain: one capture. Items are rows of an array; objects are made of the chosen o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from kafkatx.histories.initialisations import Why
 from kafkatx.histories.timeline_lines import logged
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import NOTHING
+from kafkatx.terms.records import dataclass
 
 INITIALISATION, TRANSACTION, LEFTOVER, LINE = 0, 1, 2, 3
 """Kinds of items: rows of model.initialisations, model.transactions, spans that no transaction owns, and lines of logs.

@@ -9,7 +9,7 @@ Builders  histories/endings.py (rows), data_endings.py (markers), log_endings.py
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 
@@ -21,6 +21,7 @@ from kafkatx.histories.logs.corroboration import Corroboration
 from kafkatx.histories.logs.fencings import Excluded, Fencing
 from kafkatx.histories.logs.testimony import Testimony
 from kafkatx.kernels.growing import Array
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 

@@ -5,7 +5,6 @@ Grain: one data partition of a capture; `transaction_partitions` does all of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -19,6 +18,7 @@ from kafkatx.kernels.rows import TRANSACTION_PARTITION
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
+from kafkatx.terms.records import dataclass
 
 
 class Status(IntEnum):

@@ -6,7 +6,6 @@ Source  ProducerStateManager.firstUnstableOffset, UnifiedLog.lastStableOffset, C
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
+from kafkatx.terms.records import dataclass
 
 IS_TRANSACTIONAL, IS_CONTROL = 0x10, 0x20
 

@@ -1,6 +1,7 @@
 """CRC-32C (Castagnoli) of a byte range.
 
-Eight table look-ups for eight bytes when compiled, a wheel's instructions when not.
+A wheel's when not compiled. Compiled it is the processor's own instructions where it has them, and eight table look-ups
+for eight bytes where not: 34 against 1.8 GB a second (AMD EPYC, AVX-512; reading the same memory: 30).
 """
 
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import google_crc32c
 import numpy as np
 
-from kafkatx.kernels.engine import kernel_with_wheel
+from kafkatx.kernels.engine import Faster, kernel_with_wheel
 
 
 def _tables() -> np.ndarray[Any, Any]:
@@ -33,7 +34,25 @@ def _crc32c_by_wheel(data: Any, start: int, end: int, crc: int) -> int:
     return int(google_crc32c.extend(crc, bytes(data[start:end])))
 
 
-@kernel_with_wheel(_crc32c_by_wheel)
+def _by_instructions() -> Faster | None:
+    """The fastest form for this processor, None where it has none."""
+    from kafkatx.kernels.crc32c_instructions import chosen, features_of_numba, function_by
+
+    form = chosen(features_of_numba())
+    return Faster(function_by(form), _agrees) if form else None
+
+
+def _agrees(candidate: Any) -> bool:
+    """Whether a compiled form gives what the wheel gives: lengths up to two rounds of folding, from odd addresses."""
+    data = np.arange(640, dtype=np.uint16).astype(np.uint8)
+    return all(
+        candidate(data, start, end, start) == _crc32c_by_wheel(data, start, end, start)
+        for start in (0, 3)
+        for end in range(start, len(data), 7)
+    )
+
+
+@kernel_with_wheel(_crc32c_by_wheel, _by_instructions)
 def crc32c(data: Any, start: int, end: int, crc: int) -> int:
     """CRC-32C of data[start:end], continued from `crc` (0 to begin), as an unsigned 32-bit number."""
     state = np.uint32(crc ^ 0xFFFFFFFF)

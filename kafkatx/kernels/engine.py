@@ -1,4 +1,6 @@
-"""Runs a kernel as plain Python on small inputs and compiled by numba on large ones. The only module that knows numba.
+"""Runs a kernel as plain Python on small inputs and compiled by numba on large ones.
+
+The only module that knows numba, beside `crc32c_instructions`, which writes code for it.
 
 A kernel is written once. Until it has handled `COMPILE_ABOVE_ROWS` rows its function is called as it is; after that
 the same
@@ -9,14 +11,13 @@ of the two.
 from __future__ import annotations
 
 import hashlib
-import pickle
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
+from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,6 +41,13 @@ def forced(mode: Mode) -> Iterator[None]:
         _forced.reset(token)
 
 
+class Faster(NamedTuple):
+    """A function that numba compiles in place of a kernel's own on processors that can, and what tries its answers."""
+
+    function: Callable[..., Any]
+    agrees: Callable[[Callable[..., Any]], bool]
+
+
 class Kernel(Generic[P, R]):
     """One loop over data in its two forms.
 
@@ -49,11 +57,17 @@ class Kernel(Generic[P, R]):
     `view`.
     """
 
-    def __init__(self, function: Callable[P, R], wheel: Callable[P, R] | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[P, R],
+        wheel: Callable[P, R] | None = None,
+        faster: Callable[[], Faster | None] | None = None,
+    ) -> None:
         self.function = function
         self.rows = 0
         self.follows: Kernel[Any, Any] | None = None
         self._plain = wheel
+        self._faster = faster
         self._compiled: Callable[P, R] | None = None
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
@@ -75,7 +89,8 @@ class Kernel(Generic[P, R]):
         Kept on disk where the package's folder or the user's cache is writable, else compiled anew in each process.
         """
         if self._compiled is None:
-            self._compiled = _compile(self.function)
+            faster = self._faster() if self._faster else None
+            self._compiled = (faster and _tried(faster)) or _compile(self.function)
         return self._compiled
 
     @property
@@ -123,9 +138,14 @@ def kernel_after(other: Kernel[Any, Any]) -> Callable[[Callable[P, R]], Kernel[P
     return declare
 
 
-def kernel_with_wheel(wheel: Callable[P, R]) -> Callable[[Callable[P, R]], Kernel[P, R]]:
-    """Declare a kernel whose plain form is a wheel's function; a test holds the two equal."""
-    return lambda function: Kernel(function, wheel)
+def kernel_with_wheel(
+    wheel: Callable[P, R], faster: Callable[[], Faster | None] | None = None
+) -> Callable[[Callable[P, R]], Kernel[P, R]]:
+    """Declare a kernel whose plain form is a wheel's function, and for which there may be a faster one to compile.
+
+    A test holds them equal.
+    """
+    return lambda function: Kernel(function, wheel, faster)
 
 
 def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -> types.FunctionType:
@@ -136,6 +156,12 @@ def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -
         if isinstance(names.get(name), Kernel):
             names[name] = form(names[name])
     return types.FunctionType(python.__code__, names, python.__name__, python.__defaults__)
+
+
+def _tried(faster: Faster) -> Callable[..., Any] | None:
+    """Compile it; None where its answers are wrong on this machine, which is for nobody to find out in a diagnosis."""
+    compiled = _compile(faster.function)
+    return compiled if faster.agrees(compiled) else None
 
 
 def _compile(function: Callable[P, R]) -> Callable[P, R]:
@@ -174,12 +200,16 @@ class _ForgivingCache:
 
     def load_overload(self, *key: Any) -> Any:
         """Return what is kept, None where it can't be read."""
+        import pickle
+
         with suppress(OSError, EOFError, pickle.UnpicklingError):
             return self._cache.load_overload(*key)
         return None
 
     def save_overload(self, *entry: Any) -> None:
         """Keep it where that is possible."""
+        import pickle
+
         with suppress(OSError, EOFError, pickle.UnpicklingError):
             self._cache.save_overload(*entry)
 

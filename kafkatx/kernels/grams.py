@@ -27,10 +27,10 @@ class Grams:
         """Hash the groups; `literals` hold BYTES bytes or more each."""
         self.literals = literals
         width = max((len(one) for one in literals), default=BYTES) - BYTES + 1
-        groups = np.array([[min(at, len(one) - BYTES) for at in range(width)] for one in literals], np.intp)
-        bounds = np.cumsum([0, *(len(one) for one in literals)])[:-1]
+        sizes = np.array([len(one) for one in literals], np.intp)
+        bounds = np.cumsum(sizes) - sizes
         hashes = _hashed(b"".join(literals))
-        self.offsets = groups.reshape(len(literals), width)
+        self.offsets = np.minimum(np.arange(width), sizes[:, np.newaxis] - BYTES)
         self.hashes = hashes[bounds[:, np.newaxis] + self.offsets] if len(literals) else self.offsets
 
     def held(self, data: bytes, bounds: Any) -> list[int]:

@@ -12,7 +12,6 @@ Cost        one look-up in the table a byte, whatever the bytes are, and some st
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +19,8 @@ import numpy as np
 
 from kafkatx.kernels.engine import kernel
 from kafkatx.kernels.grams import BYTES, Grams
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 NEWLINE, RETURN, BLANK, OPEN, CLOSE, BRACKET = 10, 13, 32, 40, 41, 91
 EVERY_LINE, BROKER, BROKER_WITH_LOGGERS = 0, 1, 2
@@ -28,7 +29,7 @@ LONGEST_LOGGER = 200
 ENTRY_COLUMNS = 4
 """Of an entry: its first byte, the end of its first line, its own end, and the number of its first line in the block
 (from 0)."""
-_LOGGER = re.compile(rb" \([A-Za-z0-9:.$_-]+\)")
+_LOGGER = regex(rb" \([A-Za-z0-9:.$_-]+\)")
 
 
 class Automaton:
@@ -54,7 +55,7 @@ class Automaton:
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
         """The same as a regular expression, for texts too short for anything else."""
-        return re.compile(_trie_pattern(self.literals))
+        return regex(_trie_pattern(self.literals))
 
     def held(self, data: bytes, bounds: Any) -> list[int]:
         """Numbers of the stretches [bounds[n], bounds[n + 1]) of whole lines that hold a literal, in order."""
@@ -85,14 +86,18 @@ def automaton(literals: tuple[bytes, ...]) -> Automaton:
 
 def _shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """The literals that hold no other, in order."""
-    known = set(literals)
-    sizes = sorted({len(one) for one in known})
-    return tuple(one for one in sorted(known) if not _holds_another(one, known, sizes))
+    known = sorted(set(literals))
+    size = min(map(len, known), default=0)
+    begins: dict[bytes, list[bytes]] = {}
+    for one in known:
+        begins.setdefault(one[:size], []).append(one)
+    return tuple(one for one in known if not _holds_another(one, begins, size))
 
 
-def _holds_another(one: bytes, known: set[bytes], sizes: list[int]) -> bool:
-    shorter = (size for size in sizes if size < len(one))
-    return any(one[at : at + size] in known for size in shorter for at in range(len(one) - size + 1))
+def _holds_another(one: bytes, begins: dict[bytes, list[bytes]], size: int) -> bool:
+    """Whether a literal holds one of others, which are given by their first `size` bytes."""
+    places = ((at, other) for at in range(len(one) - size + 1) for other in begins.get(one[at : at + size], ()))
+    return any(one.startswith(other, at) and other is not one for at, other in places)
 
 
 def _table(literals: tuple[bytes, ...]) -> Table:

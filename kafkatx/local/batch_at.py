@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +27,7 @@ from kafkatx.segments.entries import aborted_transactions
 from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile, read_small
+from kafkatx.terms.records import dataclass
 from kafkatx.text.pages.part import TextPart
 
 MAGIC = 2

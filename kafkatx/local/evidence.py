@@ -19,6 +19,7 @@ from kafkatx.stages import table_diagnosis
 from kafkatx.stages import table_interpreted as interpreted
 from kafkatx.stages.file_tables import FILE_TABLES, file_rows
 from kafkatx.stages.judging import CaptureDiagnosis, NothingToDiagnoseError
+from kafkatx.stages.lone_copies import logs_in_order
 from kafkatx.stages.models import JudgedCapture, build_models, open_evidence
 from kafkatx.stages.table_files import Source, sources
 from kafkatx.stages.table_settings import settings_table
@@ -68,6 +69,14 @@ class Evidence:
         """
         return self._stream(_known(name).name, progress)
 
+    def table_in_order(self, name: str, progress: Progress | None = None) -> Iterator[Any] | None:
+        """Stream a table as it is sorted, each fact once; None where that is not to be expected of its files.
+
+        Who takes it looks at the rows: offsets that do not ascend in a file break the order. `progress` as of `table`.
+        """
+        logs = logs_in_order(_known(name).name, sources(self._found, self.verify_all))
+        return None if logs is None else file_rows(name, self._met(progress, logs))
+
     def facts(self, progress: Progress | None = None) -> Iterator[Any]:
         """Stream what a diagnosis needs of the files as pyarrow.RecordBatch: the table `facts` of an export.
 
@@ -95,7 +104,7 @@ class Evidence:
 
     def _stream(self, name: str, progress: Progress | None) -> Iterator[Any]:
         if name in FILE_TABLES:
-            return file_rows(name, self._met(progress))
+            return file_rows(name, self._met(progress, [*sources(self._found, self.verify_all)]))
         found, log = self._found.captures, self._found.log
         if name == SETTINGS.name:
             return settings_table(found)
@@ -104,10 +113,10 @@ class Evidence:
             return interpreted.transaction_table(told)
         return self._of_diagnosis(name, progress)
 
-    def _met(self, progress: Progress | None) -> Iterator[Source]:
-        """Every file, of which `progress` is told first."""
-        expect(progress, (source.item.size for source in sources(self._found, self.verify_all)))
-        for source in sources(self._found, self.verify_all):
+    def _met(self, progress: Progress | None, found: list[Source]) -> Iterator[Source]:
+        """Some files, of which `progress` is told first."""
+        expect(progress, (source.item.size for source in found))
+        for source in found:
             if progress:
                 progress(source.item.path, source.item.size)
             yield source

@@ -27,9 +27,10 @@ from kafkatx.local.state_row import state_row
 from kafkatx.stages.models import JudgedCapture, build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError, UsageError
 from kafkatx.terms.progress import Progress
+from kafkatx.terms.regex import regex
 from kafkatx.terms.topics import TRANSACTION_STATE, UNNAMED
 
-PLACE = re.compile(r"(?P<topic>.+)-(?P<partition>\d{1,10})[:@](?P<offset>\d{1,19})", re.DOTALL)
+PLACE = regex(r"(?P<topic>.+)-(?P<partition>\d{1,10})[:@](?P<offset>\d{1,19})", re.DOTALL)
 
 
 class NoSuchPartitionError(NothingReadableError):

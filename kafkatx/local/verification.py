@@ -13,7 +13,7 @@ Limits    of several copies of a partition each is verified by itself. Files tha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +44,7 @@ from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.progress import Progress, expect
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 
 MOST_DAMAGE = 10_000

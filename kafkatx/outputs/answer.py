@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
-from kafkatx.findings.finding import Finding, Subject
+from kafkatx.findings.finding import EVERYWHERE, Finding, Subject
 from kafkatx.findings.named_errors import SPOKEN_OF
 from kafkatx.outputs.diagnosis_order import Story, one_change, stories
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 from kafkatx.words.values import NameList
 
+ABORTS = "aborted_by_client"
+"""The rule that says so where it can't tell who aborted."""
 BLOCKED = "read_committed_blocked"
 MOST_OFFERED = 5
 """Names of each kind that a sentence offers where a filter names what does not occur."""
+
+FILTERED = "what the filters name"
 
 
 class AnswerState(StrEnum):
@@ -119,9 +123,12 @@ def _state(diagnosis: Diagnosis) -> AnswerState:
 
 
 def _speaks_of_failure(diagnosis: Diagnosis) -> bool:
-    """Whether lines say that something failed, in unknown words or in people's: no clean bill, and no diagnosis."""
-    told = (found.finding.facts for found in diagnosis.findings if found.finding.is_unexplained)
-    return any("said" in facts and facts.get("named") != SPOKEN_OF for facts in told)
+    """Whether lines say that something failed, in unknown words or in people's: no clean bill, and no diagnosis.
+
+    So does a request that was refused and made again to the end of a text.
+    """
+    told = [found.finding.facts for found in diagnosis.findings if found.finding.is_unexplained]
+    return any(facts.get("is_retry") or ("said" in facts and facts.get("named") != SPOKEN_OF) for facts in told)
 
 
 def _foreign(diagnosis: Diagnosis) -> Finding | None:
@@ -164,20 +171,37 @@ def _open(diagnosis: Diagnosis) -> str:
     named = [found.finding for found in diagnosis.findings if "named" in found.finding.facts]
     if named:
         return f"No diagnosis yet: {named[0].title}; no line of a program shows it."
+    again = [found.finding for found in diagnosis.findings if found.finding.facts.get("is_retry")]
+    if again:
+        return f"No diagnosis yet: {again[0].title}; whether it got through does not stand here."
     return "No diagnosis yet: the text speaks of a failure that kafkatx does not know."
 
 
 def _clear(diagnosis: Diagnosis) -> str:
-    """That nothing is wrong, and in what; what is worth knowing first."""
+    """That nothing is wrong; what is worth knowing first, else in what that is."""
     if diagnosis.failures.explained and diagnosis.findings and not _waiting(diagnosis):
         return _only_told(diagnosis)
-    examined = amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
-    about = f" in {examined}" if examined else ""
+    about = "" if diagnosis.selected is None else f" in {FILTERED}"
     if waiting := _waiting(diagnosis):
-        return f"No error and no warning{about}; info: {waiting}"
-    if not diagnosis.findings:
-        return f"Clear: no error and no warning{about}."
-    return f"No error and no warning{about}; info: {_first(diagnosis)}"
+        return f"No error and no warning{about}. For information: {waiting}"
+    if diagnosis.findings:
+        return f"No error and no warning{about}. For information: {_first(diagnosis)}"
+    examined = _in_what(diagnosis)
+    about = f" in {examined}" if examined else ""
+    if aborted := _of_nobody(diagnosis):
+        return f"No error and no warning{about}; who aborted is not shown: {aborted}."
+    return f"Clear: no error and no warning{about}."
+
+
+def _in_what(diagnosis: Diagnosis) -> str:
+    """How much was looked at; of what filters left out nothing is said."""
+    return amount(diagnosis.examined) if diagnosis.selected is None else FILTERED
+
+
+def _of_nobody(diagnosis: Diagnosis) -> str:
+    """`1 aborted transaction in orders-0 of producer id 7`: work that was thrown away, nothing tells by whom; or ""."""
+    gaps = (gap for _, gap in diagnosis.not_checkable if gap.rule == ABORTS and gap.scope != EVERYWHERE)
+    return next((gap.scope for gap in gaps), "")
 
 
 def _first(diagnosis: Diagnosis) -> str:
@@ -228,7 +252,7 @@ def totals(diagnosis: Diagnosis) -> str:
     waiting = _waiting(diagnosis)
     begin = f"{waiting[0].upper()}{waiting[1:]}; no error" if waiting else "No error"
     has_failed = bool(diagnosis.failures.explained) and not waiting
-    about = _others(diagnosis) if has_failed else amount(diagnosis.examined)
+    about = _others(diagnosis) if has_failed else _in_what(diagnosis)
     left = f"; {unread(diagnosis.examined)}" if diagnosis.examined.unread_segments else ""
     if has_failed and not about:
         return f"For information only{left}."
@@ -236,9 +260,15 @@ def totals(diagnosis: Diagnosis) -> str:
 
 
 def _roots(told: list[Story]) -> str:
-    """`2 root causes and 1 failure with its cause open`; what one change of a setting mends has one cause."""
+    """`2 root causes and 1 failure with its cause open`; what one change of a setting mends has one cause.
+
+    What only contributed to something that is told is no cause of its own.
+    """
     unknown = sum(story.worst.finding.is_unexplained for story in told)
-    causes = {one_change(story.worst) for story in told if not story.worst.finding.is_unexplained}
+    parts = {name for story in told for found in story.findings for name in found.contributing}
+    known_ones = [story for story in told if not story.worst.finding.is_unexplained]
+    own = [story for story in known_ones if story.root.id not in parts] or known_ones
+    causes = {one_change(story.worst) for story in own}
     known = [plural(len(causes), "root cause")] if causes else []
     left = "its cause" if unknown == 1 else "their causes"
     return " and ".join([*known, *([f"{plural(unknown, 'failure')} with {left} open"] if unknown else [])])
@@ -279,8 +309,11 @@ def _nothing(diagnosis: Diagnosis) -> str:
     selected, foreign = diagnosis.selected, _foreign(diagnosis)
     if foreign is not None:
         return f"Nothing to judge: {foreign.title}; nothing shows that a transaction met it."
+    if diagnosis.examined.is_empty and diagnosis.examined.clients:
+        who = plural(diagnosis.examined.clients, "producer")
+        return f"Nothing to judge: lines of {who} without an id, and no call in them that failed for good."
     if diagnosis.examined.is_empty or selected is None:
-        return "Nothing to judge: no transaction, producer or consumer group in what could be read."
+        return "Nothing to judge: what could be read tells of no transaction, and of nothing that failed."
     if not selected.occurs:
         return f"Nothing to judge: what the filters name does not occur. {_offered(selected, diagnosis.examined)}"
     return "No answer: the filters leave out findings by rule or severity, and no error or warning is left."
@@ -296,6 +329,18 @@ def _offered(selected: Selected, examined: Examined) -> str:
     told = [f"{kind} {format(NameList(names), str(MOST_OFFERED))}" for kind, names in kinds if names]
     time = span(examined.since, examined.until)
     return f"There are {'; '.join([*told, *([time] if time else [])])}."
+
+
+def examined_in(diagnosis: Diagnosis) -> str:
+    """`Examined: 412 transactions, 6 transactional ids, ... .`; "" where it is nothing, or the headline says it.
+
+    Nor is it said where filters chose: what they left out was examined as well, and nothing is told of it.
+    """
+    if diagnosis.selected is not None or diagnosis.examined.is_empty:
+        return ""
+    has_zone = all(found.finding.has_zone for found in diagnosis.findings)
+    told = amount(diagnosis.examined, has_zone=has_zone)
+    return "" if not told or told in answer(diagnosis).headline else f"Examined: {told}."
 
 
 def amount(examined: Examined, *, has_zone: bool = True) -> str:

@@ -8,9 +8,10 @@ from pathlib import PurePath
 from kafkatx.histories.events import Outcome
 from kafkatx.histories.logs.log_model import Clock
 from kafkatx.histories.pictures.lanes import Lane, LaneChart, LogLane
+from kafkatx.histories.pictures.offsets import Fate
 from kafkatx.terms.printable import printable
 from kafkatx.terms.times import duration, iso
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 OUTCOME_WORDS = {
     Outcome.committed: "committed",
@@ -20,6 +21,15 @@ OUTCOME_WORDS = {
     Outcome.open: "open",
     Outcome.lost: "without its end in what was read",
 }
+FATE_WORDS = {
+    Fate.committed: OUTCOME_WORDS[Outcome.committed],
+    Fate.undecided: OUTCOME_WORDS[Outcome.lost],
+    Fate.aborted: OUTCOME_WORDS[Outcome.aborted],
+    Fate.aborting: OUTCOME_WORDS[Outcome.aborting],
+    Fate.committing: OUTCOME_WORDS[Outcome.committing],
+    Fate.open: OUTCOME_WORDS[Outcome.open],
+}
+"""The same of stretches of a partition's offsets."""
 SKEW_WORTH_TELLING_MS = 500
 """How far a log's clock must be off to be told."""
 STEPS = tuple(

@@ -12,7 +12,7 @@ from rich.text import Text
 from kafkatx.outputs.text_lines import marked, print_trimmed, shown, unbroken
 from kafkatx.stages.collected import Collected, Taken
 from kafkatx.terms.times import iso
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 MOST_NAMED = 3
 """Ids that are named in the first line; JSON has all."""

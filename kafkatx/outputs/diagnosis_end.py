@@ -1,4 +1,7 @@
-"""The end of a diagnosis for a person: what could not be looked at, damage, what became of failures."""
+"""The end of a diagnosis for a person: what could not be looked at, damage, what became of failures.
+
+The sentences are those of the page as well.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from kafkatx.findings.diagnosis import Diagnosis
+from kafkatx.findings.diagnosis import Diagnosis, FailureCounts
 from kafkatx.findings.finding import EVERYWHERE, NotCheckable
 from kafkatx.outputs.text_lines import marked, shown
 from kafkatx.segments.damage import Damage
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 MOST_GAPS = 5
 MOST_DAMAGE = 20
@@ -28,19 +31,22 @@ def not_checked(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]
     yield from _listed("Not checked", gaps([one for one in entries if one.scope != EVERYWHERE]), MOST_GAPS)
     missing = Counter(entry.missing for entry in entries if entry.scope == EVERYWHERE)
     if missing:
-        told = "; ".join(
-            f"{what} ({plural(count, 'kind of finding', 'kinds of finding')})" for what, count in missing.items()
-        )
+        told = "; ".join(what for what, _ in missing.most_common())
         yield shown(f"More could be judged with: {told}.", "dim")
 
 
 def gaps(entries: list[NotCheckable]) -> list[str]:
-    """Return a line for what is alike."""
+    """Return a line for what is alike: what is missing, and kinds of findings in words, or these, about what, and why.
+
+    `missing: logs of brokers (zombie coordinator)`; `hanging transaction: orders-0; missing: the whole log`.
+    """
     alike: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
-        alike.setdefault((entry.scope, entry.missing), []).append(entry.rule)
+        alike.setdefault((entry.scope, entry.missing), []).append(entry.rule.replace("_", " "))
+    named = {key: ", ".join(dict.fromkeys(rules)) for key, rules in alike.items()}
     return [
-        f"{', '.join(dict.fromkeys(rules))}: {scope}; missing: {missing}" for (scope, missing), rules in alike.items()
+        f"missing: {missing} ({rules})" if scope == EVERYWHERE else f"{rules}: {scope}; missing: {missing}"
+        for (scope, missing), rules in named.items()
     ]
 
 
@@ -51,11 +57,25 @@ def damage(found: list[Damage], verbose: bool) -> Iterator[RenderableType]:
 
 def failures(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     """What became of the failures that logs and texts tell of; nothing where all are explained."""
-    count = diagnosis.failures
-    kinds = ((count.explained, "explained"), (count.unexplained, "with a cause left open"), (count.excused, "excused"))
-    if count.told > count.explained:
-        told = ", ".join(f"{number:,} {kind}" for number, kind in kinds if number)
-        yield shown(f"Failures told by logs and texts: {told}.", "dim")
+    if diagnosis.failures.told > diagnosis.failures.explained:
+        yield shown(failures_told(diagnosis.failures), "dim")
+
+
+def failures_told(count: FailureCounts) -> str:
+    """`Logs and texts tell of 3 failures: 2 are explained, 1 needs no cause (...).`; "" where they tell of none."""
+    if not count.told:
+        return ""
+    kinds = (
+        (count.explained, "is explained by a finding", "are explained by findings"),
+        (count.unexplained, "has its cause left open", "have their causes left open"),
+        (
+            count.excused,
+            "needs no finding (retried, dropped by the application's own abort, or not about transactions)",
+            "need no finding (retried, dropped by the application's own abort, or not about transactions)",
+        ),
+    )
+    told = ", ".join(plural(number, one, many) for number, one, many in kinds if number)
+    return f"Logs and texts tell of {plural(count.told, 'failure')}: {told}."
 
 
 def _listed(title: str, lines: list[str], most: int) -> Iterator[RenderableType]:

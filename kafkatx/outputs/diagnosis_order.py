@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kafkatx.findings.diagnosis import Diagnosed
 from kafkatx.findings.finding import Finding
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.times import iso
 
-_NUMBERS = re.compile(r"(?:[-_.]?\d+)+$")
+_NUMBERS = regex(r"(?:[-_.]?\d+)+$")
 
-_UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_UUID = regex(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,12 @@ def folded(told: list[Story], listed: set[str]) -> list[list[Diagnosed]]:
 def one_change(found: Diagnosed) -> object:
     """What findings have in common that one change of a setting mends: ids of one name but for their numbers.
 
-    Of findings that propose no value of one it is themselves.
+    Transactions of one process that stood still have that in common. Else it is the finding itself.
     """
     finding = found.finding
+    stall = finding.facts.get("stall")
+    if stall is not None:
+        return (finding.rule, found.capture, stall["since"], stall["until"])
     asked = ((one.config, one.current, one.proposed) for one in finding.remedies if (one.proposed or "").isdecimal())
     change, name = next(asked, None), finding.transactional_id
     return found.id if change is None or name is None else (finding.rule, change, _NUMBERS.sub("", name))

@@ -8,7 +8,6 @@ The end     what could not be looked at, damage, what was read: a line each, the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -16,15 +15,16 @@ from rich.text import Text
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
 from kafkatx.findings.finding import Finding
-from kafkatx.outputs.answer import answer, named, totals
+from kafkatx.outputs.answer import answer, examined_in, named, totals
 from kafkatx.outputs.diagnosis_end import damage, failures, not_checked
 from kafkatx.outputs.diagnosis_order import Story, dates, folded, short_names, stories
-from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed
+from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed, would_decide
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.evidence_refs import plural
 from kafkatx.words.explained import EvidenceRef, Remedy, Step
+from kafkatx.words.plurals import plural
 
 COLOURS = {Severity.error: "bold red", Severity.warning: "bold yellow", Severity.info: "bold cyan"}
 MOST_PLACES = 3
@@ -64,8 +64,10 @@ def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) ->
     Where nothing is wrong and nothing failed that comes first.
     """
     if len(numbers) > 1:
-        sums = shown(" ".join(filter(None, (totals(diagnosis), _times(diagnosis)))), "dim")
         is_fine = told[0].worst.finding.severity is Severity.info and not diagnosis.failures.explained
+        counted = totals(diagnosis)
+        times = _times(diagnosis, counted)
+        sums = shown(" ".join(filter(None, (counted, times, "For information:" if is_fine else ""))), "dim")
         yield from (sums, *_index(told, numbers)) if is_fine else (*_index(told, numbers), sums)
         return
     headline = answer(diagnosis).headline
@@ -75,16 +77,22 @@ def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) ->
         yield shown(rest, "bold")
     else:
         yield marked(f"{severity.name}  ", rest, "bold", mark_style=COLOURS[severity])
+    if told and severity is Severity.info and (looked_at := examined_in(diagnosis)):
+        yield shown(looked_at, "dim")
 
 
-def _times(diagnosis: Diagnosis) -> str:
-    """`Times of 2026-11-21, UTC.`: the date and zone of the times in the index, where they are the same."""
+def _times(diagnosis: Diagnosis, said: str) -> str:
+    """`Times of 2026-11-21, UTC.`: the date and zone of the times in the index, where they are the same.
+
+    Not where what was `said` before has them.
+    """
     timed = [found.finding for found in diagnosis.findings if found.finding.moment is not None]
     days, zones = dates(timed), {finding.has_zone for finding in timed}
     if len(days) != 1:
         return ""
     zone = "" if len(zones) > 1 else ", UTC" if zones.pop() else ", zone not known"
-    return f"Times of {days.pop()}{zone}."
+    day = days.pop()
+    return "" if day in said and "UTC" in said and zone == ", UTC" else f"Times of {day}{zone}."
 
 
 def _index(told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableType]:
@@ -152,7 +160,8 @@ def _others(alike: list[Diagnosed], numbers: dict[str, int], short: dict[str, st
         return ""
     who = alike[0].finding.who or ""
     told = short.get(who, who) if len(alike) == 1 and who else f"{len(alike)} more"
-    return f" and {told} (see {_runs([numbers[found.id] for found in alike])})"
+    each = ", each" if any(letter.isdecimal() for letter in alike[0].finding.title) else ""
+    return f" and {told} (see {_runs([numbers[found.id] for found in alike])}){each}"
 
 
 def _runs(numbers: list[int]) -> str:
@@ -173,12 +182,14 @@ def _asks_for_something(found: Diagnosed) -> bool:
 
 
 def _first_advice(found: Diagnosed, advised: set[str], indent: int) -> Iterator[RenderableType]:
-    """The first sentence of what to do, once in a chain."""
+    """The first sentence of what to do, once in a chain, with what is to be typed for it."""
     if found.finding.remedies:
         first = found.finding.remedies[0].first_sentence
         if first not in advised:
             advised.add(first)
             yield marked("do: ", first, mark_style="bold green", indent=indent)
+            if found.finding.remedies[0].command:
+                yield unbroken(found.finding.remedies[0].command, "bold", indent + 4)
 
 
 def _next(diagnosis: Diagnosis) -> Iterator[RenderableType]:
@@ -248,7 +259,7 @@ def _certainty(finding: Finding) -> Iterator[RenderableType]:
     for at, other in enumerate(left):
         is_last = at + 1 == len(left) or left[at + 1].decided_by != other.decided_by
         against = f"; against it: {other.against}" if other.against else ""
-        decided = f"; {other.decided_by} would decide" if other.decided_by and is_last else ""
+        decided = f"; {would_decide(other.decided_by)}" if other.decided_by and is_last else ""
         yield _line(f"      {left_as(finding)}: ", f"{in_words(other)} ({other.because}){against}{decided}")
 
 
@@ -289,14 +300,20 @@ def _remedy(remedy: Remedy) -> Iterator[RenderableType]:
     for meaning in means:
         yield _line("    - ", meaning)
     if remedy.config:
-        current = "" if remedy.current is None else f"{remedy.current} -> "
-        yield _line("    ", f"{remedy.config}: {current}{remedy.proposed or 'set it'}")
+        yield _line("    ", f"{remedy.config}: {_change(remedy)}")
     if remedy.derived_from:
         yield _line("    ", f"why: {remedy.derived_from}", "dim")
     if remedy.command:
         yield unbroken(remedy.command, "bold", INDENT + 4)
     if remedy.cost:
         yield _line("    ", f"cost: {remedy.cost}", "dim")
+
+
+def _change(remedy: Remedy) -> str:
+    """The value now and the one that it should have, as far as each is known."""
+    if remedy.proposed is None:
+        return "set it" if remedy.current is None else f"it is {remedy.current}"
+    return remedy.proposed if remedy.current is None else f"{remedy.current} -> {remedy.proposed}"
 
 
 def _line(mark: str, text: str, style: str = "", mark_style: str = "") -> RenderableType:

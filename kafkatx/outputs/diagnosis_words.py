@@ -18,6 +18,8 @@ SURE = {
     Verdict.likely: "likely: it fits best, but this evidence does not prove it",
     Verdict.possible: "possible: one of several explanations",
 }
+PROVED_SO_FAR = "proved: no other reading of what is said here fits this evidence"
+"""What is proved beside a question that stays open: that is no other reading of it."""
 UNEXPLAINED = "only that it failed; the cause is open"
 NO_ZONE = ", zone not known"
 COUNTED = {"unstable_transactional_id": "ids"}
@@ -29,14 +31,15 @@ def how_sure(finding: Finding) -> str:
     """Return what the verdict means; of a failure without a cause it is about the failure."""
     if finding.is_unexplained:
         return ONLY_WORDS if finding.verdict is Verdict.possible else UNEXPLAINED
-    return SURE[finding.verdict]
+    is_open = finding.verdict is Verdict.proved and any(not other.refuted for other in finding.considered)
+    return PROVED_SO_FAR if is_open else SURE[finding.verdict]
 
 
 def left_as(finding: Finding) -> str:
     """Return what an explanation is that is left open."""
     if finding.is_unexplained:
         return "may be"
-    return "left open" if finding.verdict is Verdict.proved else "not ruled out"
+    return "open" if finding.verdict is Verdict.proved else "not ruled out"
 
 
 def in_words(other: Considered) -> str:
@@ -57,3 +60,8 @@ def placed(found: Diagnosed, *, captures: bool) -> str:
     when = when_of(finding)
     capture = f"capture {found.capture}" if captures else ""
     return ", ".join(filter(None, (f"{finding.severity.name} {finding.rule}", times, when, capture)))
+
+
+def would_decide(evidence: str) -> str:
+    """What would decide, as a sentence ends: before the evidence where that says what to look for in it."""
+    return f"what would decide: {evidence}" if ": " in evidence else f"{evidence} would decide"

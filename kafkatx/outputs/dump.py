@@ -8,7 +8,7 @@ Differs from the tool: damage never ends a dump (it is told on standard error an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
@@ -25,6 +25,7 @@ from kafkatx.sources.files import OpenFile, read_small
 from kafkatx.terms.java_text import java_text
 from kafkatx.terms.printable import printable
 from kafkatx.terms.progress import Progress, expect
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CLUSTER_METADATA
 
 LOGS = {Kind.LOG, Kind.METADATA_SNAPSHOT}

@@ -10,8 +10,10 @@ import re
 from decimal import Decimal
 from typing import Any
 
-_ESCAPE = re.compile(r"\\(u00[01][0-9a-f]|.)")
-_FLOAT = re.compile(r'(?<=":)-?[0-9.]+(?:e[+-]?[0-9]+)?(?=[,}])')
+from kafkatx.terms.regex import regex
+
+_ESCAPE = regex(r"\\(u00[01][0-9a-f]|.)")
+_FLOAT = regex(r'(?<=":)-?[0-9.]+(?:e[+-]?[0-9]+)?(?=[,}])')
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +20,7 @@ from kafkatx.segments.damage import Damage
 from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 
 JUMPS_KEPT = 20
 

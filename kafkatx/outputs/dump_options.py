@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from kafkatx.outputs.dump_decoders import (
@@ -16,6 +15,7 @@ from kafkatx.outputs.dump_decoders import (
 )
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.java_text import java_text
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import (
     CLUSTER_METADATA,
     CONSUMER_OFFSETS,

@@ -16,7 +16,7 @@ from kafkatx.outputs.explain_word import Answer, Mention
 from kafkatx.outputs.explanations import Explanation, Section
 from kafkatx.terms.catalogue.releases import NEWEST_RELEASE, Release
 from kafkatx.terms.printable import printable
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 MENTIONS_SHOWN = 30
 """Entries that text lists where words were found in many; JSON lists all."""

@@ -8,7 +8,6 @@ Limits  of a pasted text the first `LINES_READ` lines are looked at; more are co
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from kafkatx.outputs.explanations import (
     JUDGEMENTS,
@@ -53,6 +52,7 @@ from kafkatx.terms.catalogue.lookup import (
 from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.templates import Match, match_line, one_blank
 from kafkatx.terms.catalogue.whole_words import folded, words_in
+from kafkatx.terms.records import dataclass
 
 LINES_READ = 200
 """Lines of a pasted text that are looked at."""

@@ -5,7 +5,6 @@ Narrowing  with a release only what holds for it is told; an entry that the rele
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from kafkatx.rules.docstring import RuleText, rule_texts
@@ -32,6 +31,7 @@ from kafkatx.terms.catalogue.loading import (
 )
 from kafkatx.terms.catalogue.releases import Release, Span
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
 
 OF_KAFKA = ("Kafka", "kafka-clients", "Kafka Streams")

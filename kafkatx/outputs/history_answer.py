@@ -22,8 +22,8 @@ from kafkatx.terms.events import Level
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.terms.topics import UNNAMED
 from kafkatx.terms.verdicts import Verdict
-from kafkatx.words.evidence_refs import plural
 from kafkatx.words.log_refs import failure_phrase
+from kafkatx.words.plurals import plural
 
 MOST_NAMED = 3
 """Partitions without a marker that one line names."""

@@ -7,15 +7,14 @@ stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from kafkatx.histories.events import Outcome
-from kafkatx.histories.pictures.lanes import LaneChart, Tick
+from kafkatx.histories.pictures.lanes import LaneChart, TickKind
 from kafkatx.outputs.chart_words import clock_note, lane_name, log_name, time_ticks
-from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
 
 INDENT, MOST_NAME, LEAST_AXIS = 3, 38, 20
 LABEL = 14
@@ -31,17 +30,19 @@ class _Letter:
     says: str
 
 
-LETTERS = {
-    "line": _Letter(".", "dim", "line of a log"),
+LETTERS: dict[str, _Letter] = {
+    TickKind.line: _Letter(".", "dim", "line of a log"),
     Outcome.committed: _Letter("=", "green", "committed"),
     Outcome.lost: _Letter("?", "dim", "end not read"),
     Outcome.aborted: _Letter("x", "yellow", "aborted"),
     Outcome.committing: _Letter("~", "red", "decided, not complete"),
     Outcome.aborting: _Letter("~", "red", "decided, not complete"),
     Outcome.open: _Letter(">", "red", "open"),
-    "start": _Letter("|", "bold cyan", "start"),
-    "warning": _Letter("w", "yellow", "warning"),
-    "error": _Letter("!", "bold red", "error"),
+    TickKind.bump: _Letter("+", "cyan", "next epoch"),
+    TickKind.expired: _Letter("#", "bold cyan", "id expired"),
+    TickKind.start: _Letter("|", "bold cyan", "start"),
+    TickKind.warning: _Letter("w", "yellow", "warning"),
+    TickKind.error: _Letter("!", "bold red", "error"),
 }
 ORDER = tuple(LETTERS)
 
@@ -80,9 +81,9 @@ class HistoryChart:
             for column in range(place(bar.begin), last + 1):
                 _paint(rows[bar.lane], column, bar.outcome)
         for tick in chart.ticks:
-            _paint(rows[tick.lane], place(tick.at), "start")
+            _paint(rows[tick.lane], place(tick.at), tick.kind)
         for tick in chart.log_ticks:
-            _paint(rows[len(chart.lanes) + tick.lane], place(tick.at), _loudness(tick))
+            _paint(rows[len(chart.lanes) + tick.lane], place(tick.at), tick.kind)
         return rows
 
     def _place(self, width: int) -> Callable[[int], int]:
@@ -98,11 +99,6 @@ class HistoryChart:
             if column >= len(text) + (1 if text else 0) and column + len(label) <= width:
                 text = text.ljust(column) + label
         return text
-
-
-def _loudness(tick: Tick) -> str:
-    level = tick.level if tick.level is not None else Level.info
-    return "error" if level >= Level.error else "warning" if level >= Level.warn else "line"
 
 
 def _paint(row: list[str], column: int, kind: str) -> None:
@@ -121,5 +117,5 @@ def _line(name: str, gutter: int, row: list[str]) -> Text:
 
 def chart_of(chart: LaneChart | None) -> Iterator[HistoryChart]:
     """Yield what draws a chart, nothing where there is next to nothing in it."""
-    if chart is not None and len(chart.bars) + len(chart.ticks) + len(chart.log_ticks) > 1:
+    if chart is not None and not chart.is_bare and len(chart.bars) + len(chart.ticks) + len(chart.log_ticks) > 1:
         yield HistoryChart(chart)

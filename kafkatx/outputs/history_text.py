@@ -29,7 +29,7 @@ from kafkatx.terms.events import Level, Side
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 from kafkatx.words.values import producer_name
 
 FEW = 5

@@ -33,8 +33,8 @@ from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import UNNAMED
 from kafkatx.terms.verdicts import Verdict
-from kafkatx.words.evidence_refs import plural
 from kafkatx.words.log_refs import event_text, failure_phrase
+from kafkatx.words.plurals import plural
 
 MOST_SAID = 400
 """Characters of an exception's own message; Kafka's longest about fencing has 160, and its end is what matters."""
@@ -118,8 +118,14 @@ def _initialisation(entry: Initialisation) -> str:
             text = f"The client {PERHAPS[entry.verdict]}raised its own epoch after its abort: {who}."
             text += " A restart that quick looks the same."
     else:
-        text = f"Instance {entry.instance} started: {who}. {capital(_why(entry))}"
+        may_be_fence = entry.why is Why.restart and entry.verdict is not Verdict.proved
+        began = f"Instance {entry.instance} started{FENCED if may_be_fence else ''}"
+        text = f"{began}: {who}. {capital(_why(entry))}"
     return text + (" Records before this one may be missing." if entry.rows_may_be_missing else "")
+
+
+FENCED = ", or its id was fenced (Admin.fenceProducers; Connect's leader does so)"
+"""What leaves the same record as a start, where no log shows one."""
 
 
 def _why(entry: Initialisation) -> str:
@@ -182,8 +188,8 @@ def _ended_before(entry: Transaction) -> str:
 OUTCOMES = {
     Outcome.committed: "Committed",
     Outcome.aborted: "Aborted",
-    Outcome.committing: "Commit decided, not complete,",
-    Outcome.aborting: "Abort decided, not complete,",
+    Outcome.committing: "Not complete: the commit was decided",
+    Outcome.aborting: "Not complete: the abort was decided",
 }
 
 
@@ -215,8 +221,14 @@ def _grounds(entry: Transaction) -> str:
 
 
 def _marker_wait(entry: Transaction) -> str:
-    """How long the last of several markers took, where it was long; each stands beside its partition as well."""
+    """How long the last of several markers took, where it was long; each stands beside its partition as well.
+
+    Where the end is not complete it is no news when the last one came that is there: how many are not is.
+    """
     waited = entry.decision_to_last_marker_ms
+    unmarked = sum(part.status is Status.UNMARKED for part in entry.parts)
+    if entry.outcome in (Outcome.committing, Outcome.aborting) and unmarked:
+        return f" No marker in {unmarked:,} of {plural(len(entry.parts), 'partition')}."
     if waited is None or len(entry.parts) == 1 or waited < SLOW_MARKER_MS:
         return ""
     return f" Its last marker came {duration(waited)} after the decision."

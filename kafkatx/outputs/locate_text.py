@@ -15,7 +15,7 @@ from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, sh
 from kafkatx.terms.printable import printable
 from kafkatx.terms.times import iso
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 LABEL = 14
 """Columns of a line's label."""

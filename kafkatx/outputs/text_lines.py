@@ -11,11 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from kafkatx.evidence.coverage import Coverage
+from kafkatx.evidence.item import Kind
 from kafkatx.terms.printable import printable
-from kafkatx.words.evidence_refs import plural
+from kafkatx.terms.regex import regex
+from kafkatx.words.plurals import plural
 
 LEFT_OUT = ("left out", "unreadable")
-_TRAILING = re.compile(r"[ ]+$", re.MULTILINE)
+_TRAILING = regex(r"[ ]+$", re.MULTILINE)
 
 
 def print_trimmed(console: Console, *parts: RenderableType) -> None:
@@ -49,10 +51,24 @@ def unbroken(text: str, style: str = "", indent: int = 0) -> Text:
 def coverage_lines(coverage: Iterable[Coverage], *, verbose: bool = False) -> Iterator[RenderableType]:
     """Say in one line what was read; with `verbose` in one more for each file. JSON has all."""
     entries = list(coverage)
+    why = "" if verbose else " (--verbose lists them)"
+    yield shown(f"{what_was_read(entries)}{why}.", "dim")
+    yield from file_lines(entries) if verbose else ()
+
+
+def what_was_read(entries: list[Coverage]) -> str:
+    """`Read 28 of 81 files: 120,411 bytes, 96 batches; 1 left out`, without a full stop."""
     read = [entry for entry in entries if entry.is_evidence]
-    size, batches = sum(entry.bytes for entry in read), sum(entry.batches for entry in read)
+    paths = {entry.path for entry in read}
+    seen_twice = {(entry.path, entry.bytes) for entry in entries if entry.kind == Kind.SNAPSHOT}
+    size = sum(
+        one.bytes
+        for one in entries
+        if one.path in paths and not (one.kind == Kind.ANSWERS and (one.path, one.bytes) in seen_twice)
+    )
+    batches = sum(entry.batches for entry in read)
     captures = len({entry.capture for entry in read if entry.capture is not None})
-    left = {entry.path for entry in entries if entry.status in LEFT_OUT} - {entry.path for entry in read}
+    left = {entry.path for entry in entries if entry.status in LEFT_OUT} - paths
     told = [
         plural(size, "byte"),
         plural(batches, "batch", "batches") if batches else "",
@@ -60,9 +76,7 @@ def coverage_lines(coverage: Iterable[Coverage], *, verbose: bool = False) -> It
     ]
     of = plural(len({entry.path for entry in entries}), "file")
     rest = f"; {len(left):,} left out" if left else ""
-    why = "" if verbose else " (--verbose lists them)"
-    yield shown(f"Read {len({one.path for one in read}):,} of {of}: {', '.join(filter(None, told))}{rest}{why}.", "dim")
-    yield from file_lines(entries) if verbose else ()
+    return f"Read {len(paths):,} of {of}: {', '.join(filter(None, told))}{rest}"
 
 
 def file_lines(coverage: Iterable[Coverage]) -> Iterator[RenderableType]:

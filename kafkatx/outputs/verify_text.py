@@ -13,7 +13,7 @@ from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.verification import DAMAGED, EMPTY, TORN, UNREADABLE, WHOLE, Verification
 from kafkatx.outputs.text_lines import file_lines, marked, print_trimmed
 from kafkatx.segments.damage import Damage
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 VERIFIED = (WHOLE, TORN, DAMAGED, EMPTY)
 MOST_PLACES = 20

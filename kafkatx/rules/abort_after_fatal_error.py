@@ -19,19 +19,19 @@ Source       KIP-98, KIP-360, KIP-588, KIP-1050; TransactionManager.beginAbort, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafkatx.findings.client_lines import TIMES, only, producer_at, runs_by_itself, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns
-from kafkatx.findings.outcomes import FATE_ALONE, IS_REPLACED, OUTCOME, REPLACE, Resolved, taken_from
+from kafkatx.findings.outcome_remedies import CLOSE, IS_REPLACED, PROCESS_AGAIN
+from kafkatx.findings.outcomes import FATE_ALONE, OUTCOME, Resolved, taken_from
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.fatal_states.dead_clients import DeadClient, dead_client
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import client_name, instant, thrown
@@ -47,7 +47,7 @@ class Facts:
     `cause` is the class of the first error and `message` what it said, `fatal` what shows the state first (None: only
     the abort's own exception does), `is_local` whether the client threw without asking anybody; `resolved` is who
     aborted the transaction (None: not known); `later` calls failed after the first abort, `first_later` those of the
-    first client; `framework` made the calls itself.
+    first client; `framework` made the calls itself; `replaced_at` is when another producer was given the id.
     """
 
     name: ClientName
@@ -61,6 +61,7 @@ class Facts:
     is_local: bool
     fatal: FatalState | None
     resolved: Resolved | None
+    replaced_at: Instant | None
     thrown: ShownError | None
     later: Count
     first_later: Count
@@ -101,7 +102,7 @@ def find(model: CaptureModel) -> Found:
         if dead is not None:
             groups.setdefault((client_name(client), dead.cause), []).append(dead)
     for group in groups.values():
-        is_sure = all(dead.is_local for dead in group)
+        is_sure = all(dead.is_local or _says_itself(model, dead.fatal) for dead in group)
         yield Case(
             facts=_facts(model, group),
             verdict=Verdict.proved if is_sure else Verdict.likely,
@@ -151,6 +152,7 @@ def _facts(model: CaptureModel, group: list[DeadClient]) -> Facts:
         is_local=first.is_local,
         fatal=_fatal_state(model, first.fatal),
         resolved=_resolved(model, group),
+        replaced_at=instant(_replaced_at(model, group)),
         thrown=thrown(first.failed[0]) if first.failed else None,
         later=Count(sum(len(dead.later) for dead in group)),
         first_later=Count(len(first.later)),
@@ -167,11 +169,26 @@ def _resolved(model: CaptureModel, group: list[DeadClient]) -> Resolved | None:
     return found[0] if is_same else None
 
 
+def _replaced_at(model: CaptureModel, group: list[DeadClient]) -> int | None:
+    """When another producer was first given the id behind the last line of the dead ones."""
+    name, dead = group[0].client.transactional_id, {one.client.number for one in group}
+    last = max((at for one in group for row in one.rows() if (at := model.logs.at(row)) is not None), default=None)
+    if name is None or last is None:
+        return None
+    others = (one for one in model.logs.clients_of(name) if one.number not in dead)
+    given = [it.at for one in others for it in one.initialisations if it.at is not None and it.at > last]
+    return min(given, default=None)
+
+
 def _fatal_state(model: CaptureModel, row: int | None) -> FatalState | None:
     if row is None:
         return None
-    says_itself = model.logs.kind(row) == EventKind.to_fatal
-    return FatalState(instant(model.logs.at(row)), says_itself, event_refs(model, [row]))
+    return FatalState(instant(model.logs.at(row)), _says_itself(model, row), event_refs(model, [row]))
+
+
+def _says_itself(model: CaptureModel, row: int | None) -> bool:
+    """Whether the client's own line tells its fatal state: the abort that follows can only fail."""
+    return row is not None and model.logs.kind(row) == EventKind.to_fatal
 
 
 OF_JAVA = (
@@ -179,6 +196,23 @@ OF_JAVA = (
     "the like first, and close the producer there. Call abortTransaction only after other KafkaExceptions"
 )
 
+IS_BACK = "Nothing to restart: another producer has had the id since {replaced_at}. "
+CLOSED = pick("replaced_at", {None: CLOSE}, IS_BACK)
+CLOSED_IF_ALONE = pick(
+    "replaced_at",
+    {
+        None: "Close this producer; create a new one only if no other instance uses its id. abortTransaction would "
+        "only fail. "
+    },
+    IS_BACK,
+)
+SEND = "end the aborted records again, unless the application has done so"
+AGAIN = pick(
+    "resolved.has_offsets",
+    {True: PROCESS_AGAIN, False: f"S{SEND}: its transaction held no offsets of a consumer to process again from"},
+    f"{PROCESS_AGAIN}. Records that do not come from Kafka were aborted too: s{SEND}",
+)
+"""What becomes of the work: where offsets were committed with it, an abort has put them back."""
 WORDS = Words(
     Facts,
     title=pick(
@@ -210,7 +244,10 @@ WORDS = Words(
             needs="fatal",
         ),
         step(
-            "The application called abortTransaction[, which threw {thrown:exception}]",
+            (
+                pick("framework", {None: "The application"}, "{framework}"),
+                " called abortTransaction[, which threw {thrown:exception}]",
+            ),
             pick(
                 "is_local",
                 {True: "the client refused it by itself, as it does only in its fatal state"},
@@ -243,6 +280,16 @@ WORDS = Words(
             cites="fatal.line",
             unless="is_certain",
         ),
+        left_open(
+            "an abort that had an effect",
+            pick(
+                "is_local",
+                {True: "of some of these aborts no line shows how they ended"},
+                "no line shows what abortTransaction threw",
+            ),
+            decided_by="the application's log of that call, or the records of the id in __transaction_state",
+            needs="perhaps is_certain",
+        ),
         ruled_out("commit_outcome_unknown", "the client got a definite error, no timeout"),
     ),
     remedies=(
@@ -256,16 +303,8 @@ WORDS = Words(
                 "resolved.is_taken_over",
                 {
                     True: IS_REPLACED,
-                    False: f"{REPLACE}; records that do not come from Kafka were aborted too: send them again, unless "
-                    "the application has done so",
-                    None: pick(
-                        "is_fenced",
-                        {
-                            True: "Close this producer; create a new one only if no other instance uses its id. "
-                            "abortTransaction would only fail. Process again from the last committed offsets"
-                        },
-                        REPLACE,
-                    ),
+                    False: (CLOSED, AGAIN),
+                    None: pick("is_fenced", {True: (CLOSED_IF_ALONE, PROCESS_AGAIN)}, (CLOSED, PROCESS_AGAIN)),
                 },
             ),
             "application",

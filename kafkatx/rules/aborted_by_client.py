@@ -24,7 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kafkatx.findings.conditions import made_it_abort, same_id_and_time
+from kafkatx.findings.conditions import gave_the_reason, made_it_abort, same_id_and_time
 from kafkatx.findings.end_groups import EndGroup, groups_without_rows
 from kafkatx.findings.ends import (
     COMMITTED_FIRST,
@@ -48,11 +48,13 @@ from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
-from kafkatx.rules.aborted_without_id import NAMELESS_WORDS, aborted_without_id
+from kafkatx.rules.aborted_without_id import DROPPED_WORDS, NAMELESS_WORDS, aborted_without_id
 from kafkatx.rules.aborts.in_logs import LOG_WORDS, is_shown_close, told_in_logs, was_asked_for
 from kafkatx.rules.aborts.nobodys import NOBODYS, Nobodys, nobodys_data
-from kafkatx.rules.aborts.reasons import NOTHING, why_aborted
+from kafkatx.rules.aborts.often import ended_of, is_often
+from kafkatx.rules.aborts.reasons import BY_REASON, NOTHING, SAID_BEFORE, Announced, announced, why_aborted
 from kafkatx.rules.aborts.unsent import UNSENT_WORDS, Unsent, later_lines, unwitnessed
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
@@ -61,19 +63,27 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Refs, facts
 
-FEWEST_ENDED, FEWEST_ABORTED, SHARE_PERCENT, IN_A_ROW = 10, 5, 5, 3
-"""From this many on a share of aborted transactions says something; fewer is chance, unless they come in a row."""
-
 
 @facts
 class Facts(RowEnd):
-    """Transactions that a client aborted itself, as the coordinator's records show; the first is explained."""
+    """Transactions that a client aborted itself, as the coordinator's records show; the first is explained.
+
+    `announced` is what the application logged right before; `is_empty`: none of them has a record in a partition.
+    """
 
     ended: Count
     is_often: bool
+    is_empty: bool
+    by_close: bool
     why: str | None
+    announced: Announced | None
     idle: Duration | None
     before_idle: Refs
+
+    @property
+    def may_lose_nothing(self) -> bool:
+        """Whether there may be nothing to send again."""
+        return self.loses_nothing or self.perhaps_committed is not None or self.is_empty
 
     @property
     def may_be_timeout(self) -> bool:
@@ -106,7 +116,9 @@ def find(model: CaptureModel) -> Found:
     for group in _by_id(model, unsent):
         lines = event_refs(model, went_on[int(group.numbers[0])], 3)
         unsent_end = Unsent(**row_end(group), is_unsent=True, went_on=lines)
-        yield Case(facts=unsent_end, verdict=Verdict.likely, severity=Severity.info, **group.columns())
+        is_harmless = unsent_end.may_lose_nothing or unsent_end.is_handed_on
+        severity = Severity.info if is_harmless else Severity.warning
+        yield Case(facts=unsent_end, verdict=Verdict.likely, severity=severity, **group.columns())
     for verdict in (Verdict.proved, Verdict.likely, Verdict.possible):
         for group in _by_id(model, by_client & ~unsent & (ended.verdict == verdict)):
             facts = _of_rows(group)
@@ -148,32 +160,23 @@ def _of_rows(group: EndGroup) -> Facts:
     end, model, row = group.first, group.model, group.first.row
     of_id = model.transactions_of(int(row["id_code"]))
     before = _before(end, of_id)
+    calls = [int(row) for row in model.ends.witnesses.client_abort[group.numbers]]
     return Facts(
         **row_end(group),
-        ended=Count(_ended(model, of_id)),
-        is_often=_is_often(model, of_id),
+        ended=Count(ended_of(model, of_id)),
+        is_often=is_often(model, of_id),
+        is_empty=_is_empty(group),
+        by_close=all(row >= 0 and model.logs.kind(row) is EventKind.abort_on_close for row in calls),
+        announced=announced(model, calls),
         why=why_aborted(model, group.numbers),
         idle=lasting(int(row["started_at"] - before["completion_timestamp"])) if before is not None else None,
         before_idle=tuple(completion_row(before)) if before is not None else (),
     )
 
 
-def _is_often(model: CaptureModel, of_id: Array) -> bool:
-    """Whether the id (its transactions, oldest first) aborted a share worth a warning, or several in a row."""
-    decisions = model.transactions["decision"][of_id]
-    by_client = model.ends.ended_by[of_id] == EndedBy.client
-    aborted = (decisions == PREPARE_ABORT) & (by_client | (model.ends.reason[of_id] == Reason.no_bump_release))
-    ended, count = _ended(model, of_id), int(np.count_nonzero(aborted))
-    if ended >= FEWEST_ENDED and count >= FEWEST_ABORTED and 100 * count > SHARE_PERCENT * ended:
-        return True
-    runs = np.convolve(aborted, np.ones(IN_A_ROW, np.int64), "valid") if len(aborted) >= IN_A_ROW else np.zeros(1)
-    return bool((runs == IN_A_ROW).any())
-
-
-def _ended(model: CaptureModel, of_id: Array) -> int:
-    """How many transactions of an id were decided, given those that are held."""
-    t = model.transactions[of_id]
-    return int(np.count_nonzero(t["decision"] >= PREPARE_COMMIT)) + model.counted.of_id(int(t["id_code"][0]))
+def _is_empty(group: EndGroup) -> bool:
+    """Whether none of its transactions wrote a record."""
+    return all(TransactionEnd(group.model, number).is_empty for number in group.numbers)
 
 
 def _before(end: TransactionEnd, of_id: Array) -> Array | None:
@@ -206,6 +209,15 @@ WORDS = Words(
         pick("count", {1: "[, with {affected}]"}, "[, the first with {affected}]"),
         pick("why", {None: ""}, ", after {why}"),
         ".",
+        pick("is_empty", {True: pick("count", {1: " It had written no record."}, " They had written no record.")}, ""),
+        pick(
+            "announced",
+            {None: ""},
+            (
+                " The application logged {announced.said:90} just before ",
+                pick("announced.count", {1: "it."}, "{announced.count} of them."),
+            ),
+        ),
         COMMITTED_SAID,
     ),
     actors=(T1,),
@@ -228,6 +240,7 @@ WORDS = Words(
             cites="decided completed markers",
         ),
         COMMITTED_FIRST,
+        SAID_BEFORE,
         WITNESSED,
     ),
     considered=(
@@ -256,6 +269,17 @@ WORDS = Words(
             needs="is_cut",
         ),
         ruled_out("fenced_by_new_instance", "no new instance came with the abort", cites="next", unless="is_cut"),
+        left_open(
+            "an end that the client did not ask for",
+            pick(
+                "is_classic",
+                {True: "the epoch of the data is what speaks for the client"},
+                "under transactions v2 every end raises the epoch, whoever asked for it",
+            ),
+            decided_by="the coordinator's request log[ around {at}]: who sent EndTxn",
+            needs="perhaps",
+            unless="may_be_timeout is_cut",
+        ),
         NOT_EXPIRED,
     ),
     remedies=(
@@ -265,8 +289,10 @@ WORDS = Words(
             "be written",
             where="application",
             needs="is_often",
+            unless="why by_close announced",
         ),
-        replace(NOTHING, unless="is_often"),
+        *BY_REASON,
+        replace(NOTHING, unless="is_often why by_close announced"),
         LOOK_FIRST,
         NOT_RESENT,
     ),
@@ -346,10 +372,11 @@ OPERATOR_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, DATA_WORDS, OPERATOR_WORDS, LOG_WORDS, NAMELESS_WORDS, UNSENT_WORDS),
+    words=(WORDS, DATA_WORDS, OPERATOR_WORDS, LOG_WORDS, NAMELESS_WORDS, DROPPED_WORDS, UNSENT_WORDS),
     depth=5,
     caused_by=(
         ("fenced_by_group_generation", same_id_and_time),
         ("partition_verification_failed", made_it_abort),
+        ("misconfiguration", gave_the_reason),
     ),
 )

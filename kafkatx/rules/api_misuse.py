@@ -28,17 +28,22 @@ from kafkatx.findings.failure_kinds import OF_BROKERS
 from kafkatx.findings.finding import Finding
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.said_by_failures import by_words, failed_before
+from kafkatx.findings.unfinished_ends import refused_behind
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.failures import call_of
 from kafkatx.histories.logs.line_owners import is_network_thread
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.testimony import statements_of
+from kafkatx.rules.misuses.words import REMEDY, SUMMARY, TITLE
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.events import Statement
 from kafkatx.text.misuses import Misuse, MisuseKind, misuse_in
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import client_name
-from kafkatx.words.log_refs import event_refs
+from kafkatx.words.log_refs import event_refs, testimony_refs
+from kafkatx.words.methods import method
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs, facts
 
@@ -50,23 +55,19 @@ ERRORS = (*TROUBLE, EventKind.failure, EventKind.to_abortable, EventKind.to_fata
 CANT_GO_ON = frozenset({MisuseKind.not_initialised, MisuseKind.closed})
 """Kinds after which every further call fails the same way."""
 NEEDS_CALM = frozenset({MisuseKind.not_polled, MisuseKind.while_ending})
+LESS_SURE = NEEDS_CALM | {MisuseKind.unfinished}
 """Kinds that brokers who don't answer make as well: reports are missing, a commit is still under way."""
-
-
-SNAKES = frozenset({"librdkafka", "kafka-python", "aiokafka"})
-"""Clients whose methods are written init_transactions."""
-
-
-def spelled(call: str) -> str:
-    """A method of Java as these clients write it."""
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in call)
+STANDS_STILL = 3
+"""Refused calls of one client behind a failure, from which on it does not get out of it by itself."""
+BEGIN_CALLED = "begin_called"
 
 
 @facts
 class Facts:
     """Calls of one client that met one wrong state; `earlier` are lines of a failure of the same client before.
 
-    `call` is the one that all lines name, `is_java`: the client is Kafka's own, or nothing tells.
+    `call` is the one that all lines name, by Java's name; `library` is whose names its methods have. `begun` are words
+    on the page that a transaction had been begun.
     """
 
     client: ClientName
@@ -76,13 +77,44 @@ class Facts:
     count: Count
     lines: Refs
     earlier: Refs
+    begun: Refs
     call: str | None
-    is_java: bool
+    library: str | None
 
     @property
     def called(self) -> str | None:
         """The call as its client library has it."""
-        return {"send": "produce"}.get(self.call, spelled(self.call)) if self.call and not self.is_java else self.call
+        return method(self.call, self.library) if self.call else None
+
+    @property
+    def begin(self) -> str:
+        """What begins a transaction, as its library has it."""
+        return method("beginTransaction", self.library)
+
+    @property
+    def abort(self) -> str:
+        """What aborts one."""
+        return method("abortTransaction", self.library)
+
+    @property
+    def commit(self) -> str:
+        """What commits one."""
+        return method("commitTransaction", self.library)
+
+    @property
+    def init(self) -> str:
+        """What comes first in the life of a producer."""
+        return method("initTransactions", self.library)
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether programs of its library run threads; Node's run requests in turns."""
+        return self.library != "kafkajs"
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a call before it may still run, or have timed out."""
+        return self.kind is MisuseKind.unfinished
 
     @property
     def waits(self) -> bool:
@@ -107,14 +139,15 @@ class Facts:
 
 def find(model: CaptureModel) -> Found:
     """One case for each client and each wrong state that its calls met."""
-    for client, misuse, rows in by_words(model, misuse_in):
+    consequences = refused_behind(model)
+    for client, misuse, said in by_words(model, misuse_in):
+        rows = [row for row in said if row not in consequences]
         of_application = [row for row in rows if not is_network_thread(model.logs.string(row, "thread") or "")]
-        if misuse.kind in NEEDS_CALM and _has_trouble(model.logs, rows[0]):
+        if not of_application or (misuse.kind in NEEDS_CALM and _has_trouble(model.logs, rows[0])):
             continue
         if misuse.kind is MisuseKind.while_ending and failed_before(model.logs, client, rows[0]):
             continue
-        if of_application:
-            yield _case(model, client, misuse, of_application)
+        yield _case(model, client, misuse, of_application)
 
 
 def _has_trouble(logs: LogModel, row: int) -> bool:
@@ -125,7 +158,9 @@ def _has_trouble(logs: LogModel, row: int) -> bool:
 def _case(model: CaptureModel, client: ClientInstance | None, misuse: Misuse, rows: list[int]) -> Case:
     logs = model.logs
     since, until = times_of(logs, rows)
-    name = client_name(client)
+    name, earlier = client_name(client), failed_before(logs, client, rows[0])
+    begun = _begun(logs, rows[0]) if misuse.kind is MisuseKind.not_begun and misuse.state is not None else []
+    stands = len(rows) >= STANDS_STILL and bool(earlier)
     return Case(
         facts=Facts(
             client=name,
@@ -134,22 +169,29 @@ def _case(model: CaptureModel, client: ClientInstance | None, misuse: Misuse, ro
             state=misuse.state,
             count=Count(len(rows)),
             lines=event_refs(model, rows, 4),
-            earlier=event_refs(model, failed_before(logs, client, rows[0])),
+            earlier=event_refs(model, earlier),
+            begun=testimony_refs(logs.path(rows[0]), begun),
             call=only(call_of(logs, row) for row in rows),
-            is_java=client is None or client.implementation not in SNAKES,
+            library=client.implementation if client is not None else None,
         ),
-        verdict=_verdict(logs, misuse.kind, rows),
-        severity=Severity.error if misuse.kind in CANT_GO_ON else Severity.warning,
+        verdict=Verdict.likely if begun else _verdict(logs, misuse.kind, rows),
+        severity=Severity.error if misuse.kind in CANT_GO_ON or stands else Severity.warning,
         since=since,
         until=until,
         **columns(logs, name, [producer_at(client, row) for row in rows], rows),
     )
 
 
+def _begun(logs: LogModel, row: int) -> list[Statement]:
+    """What people say on a page of the call that begins a transaction: that it was made, whatever the state says."""
+    said = (one for one in statements_of(logs, logs.path(row)) if one.name == BEGIN_CALLED)
+    return list(said)[:2]
+
+
 def _verdict(logs: LogModel, kind: MisuseKind, rows: list[int]) -> Verdict:
     """A state that is not named may be one that an error left: only possible where the same text tells of another."""
     if kind is not MisuseKind.unnamed:
-        return Verdict.likely if kind in NEEDS_CALM else Verdict.proved
+        return Verdict.likely if kind in LESS_SURE else Verdict.proved
     source = logs.events["source"][rows[0]]
     others = set(np.flatnonzero(logs.events["source"] == source).tolist()) - set(rows)
     brokers = (row for row in logs.of_kind(*OF_BROKERS).tolist() if logs.path(row) == logs.path(rows[0]))
@@ -163,69 +205,47 @@ def _is_another(logs: LogModel, row: int) -> bool:
     return logs.kind(row) in ERRORS and bool(said.rstrip(": ")) and misuse_in(logs.words(row)) is None
 
 
-WHO = "[ of {client.transactional_id}]"
+FAILED = "The producer had already failed"
 WORDS = Words(
     Facts,
     who=pick("client.transactional_id", {None: "[client {client.client_id}]"}),
-    title=pick(
-        "kind",
-        {
-            MisuseKind.begun_inside: "a transaction begun inside another one",
-            MisuseKind.not_begun: "{count:call} without an open transaction",
-            MisuseKind.ended_before: "{count:call} after the end of the transaction",
-            MisuseKind.not_initialised: "{count:call} before initTransactions was done",
-            MisuseKind.initialised_twice: "initTransactions called twice",
-            MisuseKind.closed: "{count:call} on a closed producer",
-            MisuseKind.at_once: "two transactional calls at once",
-            MisuseKind.while_ending: "{count:call} while the transaction was being ended",
-            MisuseKind.not_polled: "delivery reports not polled before the commit",
-        },
-        (
-            pick("called", {None: "{count:call}"}, "{called}"),
-            pick("call", {"send": " refused: no open transaction", None: " in a wrong state"}, " refused: wrong state"),
-        ),
-    ),
-    summary=pick(
-        "kind",
-        {
-            MisuseKind.begun_inside: f"The application{WHO} began a transaction while another one was open. The client "
-            "refused the call; no broker was asked.",
-            MisuseKind.not_begun: f"The application{WHO} made {{count:transactional call}} while no transaction was "
-            "open. The client refused; no broker was asked.",
-            MisuseKind.ended_before: f"The application{WHO} went on with a transaction that it had already ended. The "
-            "client refused the call.",
-            MisuseKind.not_initialised: f"The application{WHO} used a transactional producer before initTransactions "
-            "had been completed. The client refused the call.",
-            MisuseKind.initialised_twice: f"The application{WHO} called initTransactions a second time. The client "
-            "refused the call.",
-            MisuseKind.closed: f"The application{WHO} used a producer after it had been closed. The client refused the "
-            "call.",
-            MisuseKind.at_once: f"The application{WHO} made a transactional call while another one was still running. "
-            "The client refused the second call.",
-            MisuseKind.while_ending: f"The application{WHO}[ {{perhaps}}] went on sending while its commit or abort "
-            "was under way. The client refused the call; no broker was asked.",
-            MisuseKind.not_polled: f"commitTransaction{WHO} waited for delivery reports. The application[ {{perhaps}}] "
-            "did not take them from the event queue. Nothing was sent to the coordinator; nothing is committed.",
-            MisuseKind.unnamed: f"The application{WHO} made {{count:call}} that the producer's state does not allow[: "
-            "{perhaps} outside of a transaction]. The client refused; no broker was asked.",
-        },
-        f"The application{WHO} made {{count:call}} that the producer's state does not allow. The client refused; no "
-        "broker was asked.",
-    ),
+    title=TITLE,
+    summary=SUMMARY,
     actors=(included("producer"),),
     steps=(
-        step("The producer had already failed", cites="earlier", needs="earlier"),
+        step(FAILED, cites="earlier", needs="earlier"),
+        step("The text says that {begin} had been called", cites="begun", needs="begun"),
         step(
             pick(
                 "waits",
                 {True: "The call timed out, {count:time}: {kind.value}"},
-                "The client refused {count:call}: {kind.value}[ (state {state})]",
+                pick(
+                    "state",
+                    {
+                        "COMMITTING_TRANSACTION": "The client refused {count:call}: its commit was under way",
+                        "ABORTING_TRANSACTION": "The client refused {count:call}: its abort was under way",
+                    },
+                    "The client refused {count:call}: {kind.value}[ (state {state})]",
+                ),
             ),
             "the words of the client library about its own state",
             cites="lines",
         ),
     ),
     considered=(
+        left_open(
+            "client_bug",
+            "the text says that a transaction was begun: a client that counts it from its first record on refuses the "
+            "end of an empty one as well",
+            decided_by="the same calls with one record sent in between",
+            needs="begun",
+        ),
+        left_open(
+            "a call that timed out before",
+            "the client goes on with it, and refuses any other call until it was called again",
+            decided_by="the client's log before this line, up to its last begin",
+            needs="is_unfinished",
+        ),
         left_open(
             "broker_unreachable",
             "records that no broker acknowledges have no report either; no connection failed in this text",
@@ -251,41 +271,30 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
-            "Start with the failure before: after it the transaction has to be aborted, or the producer closed",
+            "Start with the failure before: after it the transaction has to be aborted ({abort}), or the producer "
+            "closed",
             "application",
             needs="earlier",
         ),
         remedy(
-            pick(
-                "kind",
-                {
-                    MisuseKind.begun_inside: "End every transaction before the next one: commit it, and call "
-                    "abortTransaction in the error path. Use each producer in one thread only",
-                    MisuseKind.not_begun: "Begin the transaction before the first send, and commit or abort it exactly "
-                    "once: not again in a finally block or a second handler",
-                    MisuseKind.ended_before: "Send inside the transaction, await all sends, then commit or abort once",
-                    MisuseKind.not_initialised: "Call initTransactions once after the producer is made, and wait for "
-                    "it. If the program uses no transactions, remove transactional.id from its configuration",
-                    MisuseKind.initialised_twice: "Call initTransactions once in the life of a producer. After a fatal "
-                    "error make a new producer instead",
-                    MisuseKind.closed: "Make a new producer after closing one, and stop its users before close()",
-                    MisuseKind.not_polled: "Read the delivery reports in a thread of its own (Go: range over Events()) "
-                    "or turn them off. Then make the same call again, or abort",
-                    MisuseKind.while_ending: "Wait for the commit or abort before the next send: begin anew when it "
-                    "has returned (reactive code: concat the steps, never merge them). Use each producer in one thread",
-                    MisuseKind.at_once: "Let one thread make all transactional calls, and wait for each of them",
-                },
-                (
-                    "Keep the order: ",
-                    pick("is_java", {True: "initTransactions"}, "init_transactions"),
-                    " once, then begin, send, one commit or abort. After an error abort before you begin again. If the "
-                    "program uses no transactions, remove transactional.id",
-                ),
-            ),
+            "Skip the commit where nothing was sent since {begin}: an empty transaction has nothing to commit",
             "application",
+            needs="begun",
+        ),
+        remedy(
+            REMEDY,
+            "application",
+            unless="begun",
         ),
     ),
 )
+
+
+def _failed_first(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """Whether the failure after which the calls were refused is one that the cause tells of."""
+    steps = [step for step in effect.steps if step.text.startswith(FAILED)]
+    before = {(place.source, place.line) for step in steps for place in step.places}
+    return bool(before & {(place.source, place.line) for place in cause.places() if place.line is not None})
 
 
 def _has_no_transactions(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
@@ -301,7 +310,7 @@ RULE = Rule(
         (rule, same_id_and_time)
         for rule in ("misconfiguration", "broker_unreachable", "coordinator_unavailable", "unresolved_sequence",
                      "transactional_id_expired", "fenced_by_group_generation")
-    )),
+    ), ("broker_unreachable", _failed_first)),
     absorbed_by="shared_producer",
     decided_by=(Side.client,),
 )  # fmt: skip

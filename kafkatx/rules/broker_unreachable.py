@@ -182,7 +182,7 @@ UNTIL = ("{since} ", pick("is_over", {True: "to"}, "until at least"), " {until}"
 SAW = {
     Weight.hard: "could not reach",
     Weight.soft: "got no answer from",
-    Weight.indirect: "waited for",
+    Weight.indirect: "lacked",
     Weight.lost: "lost its connection to",
 }
 GROUNDS = {
@@ -198,6 +198,13 @@ OWN_LOG = {
     OwnLog.STOOD_STILL: "is silent in that time, then shows requests long overdue: the process stood still",
     OwnLog.GOES_ON: "goes on in that time: the process was running",
 }
+NOT_HERE = {OwnLog.NONE: "others tell of it, its own log is not here"}
+UNSAID = {
+    OwnLog.ENDS: "its own log ends in that time, and does not say why",
+    OwnLog.GOES_ON: "its own log goes on in that time",
+    OwnLog.HARD_STOP: "its own log shows a hard stop, but not that every wait was for it",
+}
+"""Why another reading of an outage stays open, by what the broker's own log says."""
 FIND_OUT = {
     OwnLog.HARD_STOP: "Find out what killed {brokers} (kill -9, out of memory, power)",
     OwnLog.STOOD_STILL: "Find out why {brokers} {number:was|were} away: {number:it|they} stood still (paused "
@@ -217,7 +224,7 @@ WORDS = Words(
         pick("cut_off", {True: "network cut"}, "unreachable"),
         pick(
             "count",
-            {1: pick("is_over", {True: " for {lasted}, then back"}, " for at least {lasted}")},
+            {1: pick("is_over", {True: " for {lasted}, then back"}, " for at least {lasted}, not seen back")},
             " {count:time}, up to {lasted}",
         ),
         pick(
@@ -266,7 +273,7 @@ WORDS = Words(
             cites="each.rows",
             each="sights",
         ),
-        step(("Broker {each.node}'s own log ", pick("each.own_log", OWN_LOG)), each="away"),
+        step(("Broker {each.node}'s own log ", pick("each.own_log", OWN_LOG)), cites="each.around", each="away"),
         step("Meanwhile {effects}", cites="effect_lines", needs="effects"),
     ),
     considered=(
@@ -275,6 +282,27 @@ WORDS = Words(
             "{only_watcher} is the only observer",
             decided_by="the log of another client or broker from {since} to {until}",
             needs="perhaps",
+        ),
+        left_open(
+            "a broker that answered too late, or a network cut beside it",
+            pick(
+                "cut_off",
+                {
+                    True: pick(
+                        "own_log", {**NOT_HERE, **UNSAID}, "its own log is silent in that time, and does not say why"
+                    )
+                },
+                pick("own_log", UNSAID),
+            ),
+            decided_by="the log of {brokers} from {since} to {until}",
+            needs="perhaps brokers",
+            unless="only_watcher is_possible",
+        ),
+        left_open(
+            "min.insync.replicas above the replicas that there are",
+            "a leader refuses writes for it as well, while every broker is there",
+            decided_by="kafka-topics.sh --describe of {partitions:3}",
+            needs="waited_for_followers is_possible",
         ),
         left_open(
             "the clients' own network",
@@ -288,6 +316,24 @@ WORDS = Words(
             "no line names the broker",
             decided_by="the brokers' server.log from {since} to {until}",
             unless="brokers only_watcher",
+        ),
+        left_open(
+            "a cut of the network to {brokers}",
+            pick(
+                "own_log",
+                {
+                    OwnLog.NONE: "no log of {number:its own|their own} is in this evidence",
+                    OwnLog.STOPS: "{number:its own log|their own logs} may be silent for want of anything to tell",
+                    OwnLog.STOOD_STILL: "{number:its own log|their own logs} can't tell why nothing was done",
+                },
+            ),
+            decided_by=pick(
+                "own_log",
+                {OwnLog.NONE: "server.log of {brokers} from {since} to {until}"},
+                "what the hosts of {brokers} measured from {since} to {until}, and the logs of garbage collection",
+            ),
+            needs="brokers perhaps",
+            unless="only_watcher is_possible cut_off",
         ),
         ruled_out(
             "the observers' own network",

@@ -25,31 +25,38 @@ from __future__ import annotations
 from kafkatx.findings.client_lines import TIMES, advised_of, by_client, columns, rows_of, runs_by_itself, seen
 from kafkatx.findings.conditions import coordinator_kept_waiting, kept_waiting, same_failure
 from kafkatx.findings.finding import Finding
-from kafkatx.findings.outcomes import (
-    DESCRIBE,
-    FATE,
-    LOOK_UP,
-    OUTCOME,
-    Call,
-    Grounds,
-    Resolved,
-    TransactionFate,
-    fate_of,
-)
+from kafkatx.findings.outcome_remedies import DESCRIBE, LOOK_UP
+from kafkatx.findings.outcomes import FATE, OUTCOME, Call, Grounds, Resolved, TransactionFate, fate_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.given_up_ends.attempts import Attempt, attempts_of, telling_rows
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, included, measure, remedy, ruled_out, step
+from kafkatx.text.named_errors import SYMPTOM
+from kafkatx.words.explanation import (
+    ActorWords,
+    Bound,
+    Phrase,
+    Words,
+    included,
+    left_open,
+    measure,
+    remedy,
+    ruled_out,
+    step,
+)
 from kafkatx.words.facts import client_name, instant, lasting
-from kafkatx.words.log_refs import event_refs
+from kafkatx.words.log_refs import event_refs, testimony_refs
+from kafkatx.words.methods import method
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Duration, Instant, Refs, facts
 
+TWICE = "records_twice"
+"""The symptom of records that were sent once more."""
 TROUBLE = (
     EventKind.request_cancelled,
     EventKind.request_timed_out,
@@ -64,7 +71,10 @@ class Facts:
     """Commits (or aborts) of one client that were given up, with the same fate; the first is explained.
 
     `called_at` and `waited` are those of its call, `at` is when it was given up, `lines` counts the timeouts that tell
-    of it, `failures` what its connections did meanwhile; `refused` are calls that it made after that.
+    of it, `failures` what its connections did meanwhile; `refused` are calls that it made after that. `library` is
+    whose names its methods have, `is_certain`: the text names the call and that its answer was missing; `twice` are
+    somebody's words that records came twice. `must_abort`: the client went into its abortable state, where it refuses
+    the same call (librdkafka after a commit that timed out).
     """
 
     client: ClientName
@@ -82,11 +92,25 @@ class Facts:
     last_refused: Refs
     trouble: Refs
     longer: Remedies
+    library: str | None
+    is_certain: bool
+    twice: Refs
+    must_abort: bool
 
     @property
     def call(self) -> str:
-        """The method that was called."""
-        return "commitTransaction" if self.is_commit else "abortTransaction"
+        """The method that was called, as its library has it."""
+        return method("commitTransaction" if self.is_commit else "abortTransaction", self.library)
+
+    @property
+    def abort(self) -> str:
+        """The one that aborts."""
+        return method("abortTransaction", self.library)
+
+    @property
+    def is_java(self) -> bool:
+        """Whether its timeout is Java's TimeoutException, as long as max.block.ms."""
+        return self.library in (None, "java", "unknown")
 
     @property
     def what(self) -> str:
@@ -142,7 +166,7 @@ def _facts(model: CaptureModel, name: ClientName, attempts: list[Attempt], resol
         count=Count(len(attempts)),
         resolved=resolved,
         at=instant(attempt.gave_up_at),
-        called_at=instant(attempt.called_at),
+        called_at=instant(attempt.called_at) if attempt.waited_ms is not None else None,
         waited=lasting(attempt.waited_ms),
         lines=Count(len(attempt.timeouts)),
         failures=Count(len(trouble)),
@@ -152,7 +176,17 @@ def _facts(model: CaptureModel, name: ClientName, attempts: list[Attempt], resol
         last_refused=event_refs(model, attempt.refused, 1),
         trouble=event_refs(model, trouble, 3),
         longer=_longer(model, attempt, resolved),
+        library=attempt.client.implementation if attempt.client is not None else None,
+        is_certain=all(one.is_certain for one in attempts),
+        twice=_twice(model.logs, attempt.rows[0]) if attempt.is_commit and not resolved.fate.is_resolved else (),
+        must_abort=any(model.logs.kind(row) is EventKind.to_abortable for row in attempt.timeouts),
     )
+
+
+def _twice(logs: LogModel, row: int) -> Refs:
+    """Words on the page of a commit that say that records came twice."""
+    said = [one for one in statements_of(logs, logs.path(row)) if (one.name, one.error) == (SYMPTOM, TWICE)]
+    return testimony_refs(logs.path(row), said[:2])
 
 
 def _trouble(logs: LogModel, attempt: Attempt) -> list[int]:
@@ -164,17 +198,22 @@ def _trouble(logs: LogModel, attempt: Attempt) -> list[int]:
 
 
 def _longer(model: CaptureModel, attempt: Attempt, resolved: Resolved) -> Remedies:
-    """A call that waits longer: until the commit was decided, where rows tell, else than it has waited."""
+    """A call that waits longer: until the commit was through, where rows tell, else than it has waited.
+
+    A coordinator answers when the decision is on all replicas in sync, and a call that asks again when all markers are
+    there: so the row of a decision may be far older than the answer (`TransactionCoordinator.endTransaction`).
+    """
     waited, client, called_at = attempt.waited_ms or 0, attempt.client, attempt.called_at
     whom = advised_of(model, client)
-    if resolved.fate.is_commit and resolved.decided_at is not None and called_at is not None:
-        away = resolved.decided_at - called_at
+    through = resolved.completed_at or resolved.decided_at
+    if resolved.fate.is_commit and through is not None and called_at is not None:
+        away = through - called_at
         if away > waited:
-            return max_block(whom, away, DECIDED_AFTER.of(Lasted(Duration(away))))
+            return max_block(whom, away, THROUGH_AFTER.of(Lasted(Duration(away))))
     return max_block(whom, waited, WAITED.of(Lasted(Duration(waited))))
 
 
-DECIDED_AFTER = Phrase(Lasted, measure("the commit was decided {time} after the call"))
+THROUGH_AFTER = Phrase(Lasted, measure("the commit was through {time} after the call"))
 WAITED = Phrase(Lasted, measure("the call waited {time} and got no answer"))
 WORDS = Words(
     Facts,
@@ -209,7 +248,11 @@ WORDS = Words(
         ),
         step(
             (
-                "P called {call}[ at about {called_at}] and got no answer[ in {waited}]",
+                pick(
+                    "called_at",
+                    {None: "P gave {call} up[ at {at}] without an answer[ after {waited}]"},
+                    "P called {call} at about {called_at} and got no answer[ in {waited}]",
+                ),
                 pick("lines", {1: ""}, " ({lines:line})"),
             ),
             cites="timeouts",
@@ -221,10 +264,23 @@ WORDS = Words(
             cites="refused",
             needs="refused timeouts",
         ),
+        step("Records are said to have come twice since", cites="twice", needs="twice"),
         *OUTCOME,
     ),
     considered=(
-        ruled_out("a definite error", "the coordinator sent no answer"),
+        left_open(
+            "a call that asked for nothing",
+            "a client may still have been sending records when the time was over, and not have asked the coordinator",
+            decided_by="the records of the id in __transaction_state, or the client's own log of that time",
+            unless="is_certain",
+        ),
+        ruled_out("a definite error", "the coordinator sent no answer", unless="perhaps"),
+        left_open(
+            "a definite error",
+            "these lines do not show how the call ended",
+            decided_by="the client's whole log of that call",
+            needs="perhaps",
+        ),
         ruled_out(
             "abort_after_fatal_error",
             "no fatal error came before the refused call",
@@ -235,41 +291,57 @@ WORDS = Words(
     remedies=(
         remedy(
             (
-                "Do not send its records again: ",
+                "Do not send these records again: ",
                 pick("resolved.fate", {TransactionFate.committed: "they are"}, "they will be"),
-                " committed[ (commit called at {called_at})]. If they were sent again already, readers get them twice",
+                " committed. If they were sent again already, readers get them twice",
             ),
             "application",
             needs="is_commit resolved.fate.is_commit",
         ),
         remedy(
             (
-                "Send its records again",
+                "Send these records again",
                 pick("resolved.fate", {TransactionFate.aborted_by_new_instance: ", unless the new instance did"}, ""),
-                ": they were not committed[ (commit called at {called_at})]",
+                ": they were not committed",
             ),
             "application",
             needs="is_commit resolved.is_aborted",
         ),
         remedy(
+            "Look for records that came twice, and take one of each out: the text says that there are some, so the "
+            "commit probably went through and the batch was sent again",
+            "application",
+            needs="twice",
+        ),
+        remedy(
             text=LOOK_UP,
             where="operator",
-            command=f"{DESCRIBE}{{client.transactional_id}}",
+            command=(DESCRIBE, pick("client.transactional_id", {None: "ID"}, "{client.transactional_id}")),
             needs="is_commit",
             unless="resolved.fate.is_resolved",
         ),
         remedy(
-            text="Call abortTransaction again, or close the producer: then the transaction ends at its timeout at the "
+            text="Call {abort} again, or close the producer: then the transaction ends at its timeout at the "
             "latest. Send its records again after that if they were meant to be written",
             where="application",
             unless="is_commit resolved.fate.is_resolved",
         ),
         remedy(
-            text="Prevent it: in the code, call {call} again after a TimeoutException until it returns or fails for "
-            "good. Close the producer only if the coordinator stays away",
+            text="Then abort ({abort}): the client refuses another commit of this transaction, its error requires the "
+            "abort. Only then begin anew",
+            where="application",
+            needs="must_abort",
+        ),
+        remedy(
+            text=(
+                "Prevent it: in the code, call {call} again after a ",
+                pick("is_java", {True: "TimeoutException"}, "timeout"),
+                " until it returns or fails for good. Close the producer only if the coordinator stays away",
+            ),
             where="application",
             cost="the calling thread waits as long as the coordinator is away",
             restart_needed=True,
+            unless="must_abort",
         ),
         included("longer"),
     ),

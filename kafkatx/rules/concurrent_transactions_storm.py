@@ -19,7 +19,6 @@ Source       TransactionCoordinator.handleInitProducerId, TransactionManager (re
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from kafkatx.rules.storms.in_rows import ROW_WORDS, often_slow, slow_in_rows
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
@@ -316,6 +316,19 @@ LINE_WORDS = Words(
             "a coordinator that loads or moves makes clients repeat requests too",
             decided_by="the latest record of {id} in __transaction_state, or the coordinator's server.log",
             needs="is_unexplained",
+        ),
+        left_open(
+            "an answer of another kind",
+            "the error itself stands in no line",
+            decided_by="the request log of the coordinator (kafka-request.log) in that time",
+            needs="state",
+            unless="is_named",
+        ),
+        left_open(
+            "another reason to give up",
+            "so few of these answers are normal",
+            decided_by="the client's whole log",
+            needs="perhaps failed",
         ),
         ruled_out(
             "coordinator_unavailable",

@@ -20,28 +20,30 @@ Source       TransactionStateManager, TransactionCoordinator (0.11 to 4.4); KIP-
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
-from kafkatx.findings.conditions import same_time
+from kafkatx.findings.conditions import same_failure, same_time
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.coordinator_unavailability import Absence, absences
 from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.rules.answers.leaderless import LEADERLESS_WORDS, TOO_FEW_WORDS, leaderless_told
+from kafkatx.rules.coordinators.held import HELD_STEP, TOO_FEW_LATER, Held, held_by, unwritable_until
 from kafkatx.rules.coordinators.named import ERROR_WORDS, by_the_error
+from kafkatx.rules.coordinators.shared_words import AWAY, NO_ANSWER, NOT_SERVING
 from kafkatx.terms.clocks import MAX_BLOCK_MS
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
-from kafkatx.words.explanation import Phrase, Words, actor, included, left_open, measure, remedy, ruled_out, step
+from kafkatx.words.explanation import Words, actor, included, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block, state_log_replication
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition, facts
+from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartitions, facts
 
 SHORT_MS = 10_000
 """A failover below this is no harm (info)."""
@@ -89,12 +91,18 @@ class ToldLines:
 
 @facts
 class Facts:
-    """An absence, the longest of `count` alike ones; `names` are the ids that met it, `waiting` those of all."""
+    """An absence, the longest of `count` alike ones; `names` are the ids that met it, `waiting` those of all.
 
-    partition: TopicPartition | None
+    `number` is how many coordinators it is about, at least one. `unwritable_until` is when a broker last could not
+    write to another partition of `__transaction_state`, of one that had only been loaded: whether it could is open.
+    """
+
+    partitions: TopicPartitions | None
+    number: Count
     names: NameList
     waiting: tuple[str, ...]
     count: Count
+    at: Instant
     since: Instant
     lasted: Duration
     until: Instant
@@ -102,6 +110,9 @@ class Facts:
     could_not_write: bool
     by_broker: bool
     is_wait_alone: bool
+    held: Held | None
+    unwritable_until: Instant | None
+    is_empty: bool
     told: tuple[ToldLines, ...]
     remedies: Remedies
 
@@ -137,40 +148,49 @@ def find(model: CaptureModel) -> Found:
     yield from (case for case, _ in named)
     known = {row for _, rows in named for row in rows}
     yield from leaderless_told(model)
-    groups: dict[tuple[int | None, Verdict], list[Absence]] = {}
+    groups: dict[tuple[frozenset[int], Verdict], list[Absence]] = {}
     for absence in found:
         if absence.told_by == WAITING and known.issuperset(absence.rows):
             continue
-        groups.setdefault((absence.partition, _verdict(absence)), []).append(absence)
+        groups.setdefault((absence.partitions, _verdict(absence)), []).append(absence)
     for group in groups.values():
         if len(group) > OFTEN:
-            yield _case(model, max(group, key=lambda absence: absence.duration_ms), group)
+            yield _case(model, max(group, key=lambda absence: absence.duration_ms), group, found)
         else:
-            yield from (_case(model, absence, [absence]) for absence in group)
+            yield from (_case(model, absence, [absence], found) for absence in group)
 
 
-def _case(model: CaptureModel, absence: Absence, alike: list[Absence]) -> Case:
-    """Tell of an absence, the longest of those that are alike."""
+def _case(model: CaptureModel, absence: Absence, alike: list[Absence], found: list[Absence]) -> Case:
+    """Tell of an absence, the longest of those that are alike, of all that were `found`."""
     names = list(dict.fromkeys(name for one in alike for name in one.names))
+    told = _facts(model, absence, len(alike), names[:MOST_WAITING], unwritable_until(absence, found))
+    held_since = [int(told.held.decided_at)] if told.held is not None else []
     return Case(
-        facts=_facts(model, absence, len(alike), names[:MOST_WAITING]),
+        facts=told,
         verdict=_verdict(absence),
         severity=_severity(model, absence),
-        topic=TRANSACTION_STATE if absence.partition is not None else None,
+        topic=TRANSACTION_STATE if absence.partitions else None,
         partition=absence.partition,
-        since=min(one.since for one in alike),
+        since=min((*held_since, *(one.since for one in alike))),
         until=max(one.until for one in alike),
         count=len(alike),
         subjects=tuple(Subject(name) for name in names[:3]) if len(names) > 1 else (),
     )
 
 
-def _facts(model: CaptureModel, absence: Absence, count: int, waiting: list[str]) -> Facts:
+def _facts(
+    model: CaptureModel, absence: Absence, count: int, waiting: list[str], unwritable_until: int | None
+) -> Facts:
+    held = held_by(model, absence)
     return Facts(
-        partition=TopicPartition(TRANSACTION_STATE, absence.partition) if absence.partition is not None else None,
+        partitions=TopicPartitions(TRANSACTION_STATE, tuple(sorted(absence.partitions)))
+        if absence.partitions
+        else None,
+        number=Count(max(len(absence.partitions), 1)),
         names=NameList(absence.names),
         waiting=tuple(waiting),
         count=Count(count),
+        at=Instant(absence.since),
         since=Instant(absence.since),
         lasted=Duration(absence.duration_ms),
         until=Instant(absence.until),
@@ -178,9 +198,18 @@ def _facts(model: CaptureModel, absence: Absence, count: int, waiting: list[str]
         could_not_write="writing" in absence.told_by,
         by_broker=bool(absence.told_by & BY_BROKER),
         is_wait_alone=absence.told_by == WAITING,
+        held=held,
+        unwritable_until=None if unwritable_until is None else Instant(unwritable_until),
+        is_empty=not absence.names and all(_is_empty(model, one) for one in absence.partitions or (-1,)),
         told=tuple(_told(model, absence)),
-        remedies=_remedies(model, absence),
+        remedies=_remedies(model, absence, held),
     )
+
+
+def _is_empty(model: CaptureModel, partition: int) -> bool:
+    """Whether a partition of __transaction_state is at hand, whole, and holds no record: then nobody waited for it."""
+    extent = model.state_log_extents.get(partition)
+    return extent is not None and extent.is_whole and extent.log_end <= 0
 
 
 def _verdict(absence: Absence) -> Verdict:
@@ -216,33 +245,23 @@ def _told(model: CaptureModel, absence: Absence) -> Iterator[ToldLines]:
             yield ToldLines(sign, Instant(logs.times[rows[0]]), lines, event_refs(model, rows, 4))
 
 
-def _remedies(model: CaptureModel, absence: Absence) -> Remedies:
+def _remedies(model: CaptureModel, absence: Absence, held: Held | None) -> Remedies:
     if absence.told_by == WAITING:
         return ()
-    measured = AWAY.of(Lasted(Duration(absence.duration_ms)))
+    away_ms = absence.duration_ms if held is None else held.completed_at - held.decided_at
+    measured = AWAY.of(Lasted(Duration(away_ms)))
     whom = advised(model, absence.names[0] if absence.names else None)
     replicas = state_log_replication(whom, model.facts.brokers, measured) if "writing" in absence.told_by else ()
-    return (*replicas, *max_block(whom, absence.duration_ms, measured))
+    return (*replicas, *max_block(whom, away_ms, measured))
 
 
-UNTIL = pick(
-    "is_moment",
-    {True: " at {since}"},
-    (" from {since} ", pick("is_over", {True: "to"}, "until at least"), " {until} ({lasted})"),
-)
-THEIRS = pick("met", {None: "Its transactions"}, "Transactions of {met:3}")
-NOT_SERVING = (
-    "The transaction coordinator[ of {partition}] ",
-    pick("could_not_write", {True: "[{perhaps} ]could not write its log"}, "was[ {perhaps}] unavailable"),
-    pick("count", {1: ""}, " {count:time}, the longest"),
-    UNTIL,
-    pick("by_broker", {True: (". ", THEIRS, " could not begin or end meanwhile.")}, "."),
-)
-NO_ANSWER = ("initTransactions[ of {met:3}] got no answer", UNTIL, ": its coordinator was[ {perhaps}] unavailable.")
-AWAY = Phrase(Lasted, measure("the coordinator was away for {time}"))
 WORDS = Words(
     Facts,
-    who=pick("partition", {None: "transaction coordinator[ of {met:1}]"}, "coordinator of {partition}"),
+    who=pick(
+        "partitions",
+        {None: "transaction coordinator[ of {met:1}]"},
+        "{number:coordinator|coordinators} of {partitions}",
+    ),
     title=(
         "",
         pick("could_not_write", {True: "unable to write its log"}, "unavailable"),
@@ -286,10 +305,15 @@ WORDS = Words(
             each="told",
         ),
         step(
-            "The coordinator served again at {until}",
+            pick(
+                "could_not_write",
+                {True: "The coordinator served again at {until}"},
+                "The {number:coordinator|last of the coordinators} had loaded its log at {until}",
+            ),
             pick("could_not_write", {True: "a record was written"}, "the load ended"),
             needs="is_over",
         ),
+        HELD_STEP,
     ),
     considered=(
         left_open(
@@ -303,6 +327,18 @@ WORDS = Words(
             "a client that cannot connect looks up its coordinator again too",
             decided_by="the coordinator's server.log from {since} to {until}",
             needs="is_lookup_alone",
+        ),
+        TOO_FEW_LATER,
+        left_open(
+            pick("by_broker", {True: "a move of the coordinator"}, "the client's network to the coordinator"),
+            pick(
+                "by_broker",
+                {True: "a broker that takes a partition over, or gives it up, writes the same for a moment"},
+                "clients alone tell of it",
+            ),
+            decided_by="the server.log of all brokers[ from {since} to {until}]",
+            needs="perhaps",
+            unless="is_wait_alone is_lookup_alone",
         ),
         ruled_out("stuck_prepare", "the coordinator's own log shows that it could not serve", needs="by_broker"),
     ),
@@ -318,15 +354,23 @@ WORDS = Words(
         remedy(
             (
                 "Check that ",
-                pick("partition", {None: "every partition of __transaction_state"}, "{partition}"),
-                " has a leader and enough replicas in sync (min.insync.replicas)",
+                pick("partitions", {None: "every partition of __transaction_state"}, "{partitions}"),
+                pick("number", {1: " has a leader"}, " have a leader each"),
+                " and enough replicas in sync (min.insync.replicas)",
             ),
             "operator",
             command=f"kafka-topics.sh --bootstrap-server HOST:PORT --describe --topic {TRANSACTION_STATE}",
             unless="is_over is_wait_alone",
         ),
         remedy(
-            "Nothing to do for the coordinator: it served again at {until}",
+            (
+                "Nothing to do for the {number:coordinator|coordinators}: ",
+                pick(
+                    "could_not_write",
+                    {True: "{number:it|they} served again at {until}"},
+                    "{number:it was|they were} loaded at {until}",
+                ),
+            ),
             "operator",
             needs="is_over",
             unless="remedies",
@@ -339,6 +383,6 @@ RULE = Rule(
     find=find,
     words=(WORDS, ERROR_WORDS, LEADERLESS_WORDS, TOO_FEW_WORDS),
     depth=2,
-    caused_by=(("broker_unreachable", same_time),),
+    caused_by=(("misconfiguration", same_failure), ("broker_unreachable", same_time)),
     decided_by=(Side.client, Side.broker),
 )

@@ -153,7 +153,7 @@ WORDS_OF_FILES = Words(
         left_open(
             "what damaged it",
             "the line does not tell",
-            decided_by="what was done to that directory before: a power cut, a full disk, a copy of a running broker",
+            decided_by="what was done to that directory before (a power cut, a full disk, a copy of a running broker)",
         ),
     ),
     remedies=(

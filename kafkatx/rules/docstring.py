@@ -10,13 +10,13 @@ Limits  a module whose docstring has no heading `Mechanism` is a helper, not a r
 import ast
 import pkgutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from importlib.abc import InspectLoader
 from inspect import cleandoc
 
 import kafkatx.rules
+from kafkatx.terms.records import dataclass
 
+_QUOTES = '"""'
 HEADINGS = ("Mechanism", "Evidence", "Against", "Look-alikes", "Remedy", "Source")
 """The headings that every rule has, in the order that a reader wants them."""
 
@@ -80,11 +80,19 @@ def _texts_in(folders: tuple[str, ...]) -> tuple[RuleText, ...]:
 
 
 def _docstrings(folders: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+    from importlib.abc import InspectLoader
+
     for module in pkgutil.iter_modules(folders):
         spec = module.module_finder.find_spec(module.name, None)
         source = spec.loader.get_source(module.name) if spec and isinstance(spec.loader, InspectLoader) else None
         if source is not None and not module.ispkg:
-            yield module.name, ast.get_docstring(ast.parse(source))
+            yield module.name, ast.get_docstring(ast.parse(_beginning(source)))
+
+
+def _beginning(source: str) -> str:
+    """A module up to the end of its docstring, where that stands first: all that has to be parsed."""
+    end = source.find(_QUOTES, len(_QUOTES))
+    return source[: end + len(_QUOTES)] if source.startswith(_QUOTES) and end > 0 else source
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:

@@ -154,7 +154,7 @@ WORDS_OF_DATA = Words(
         left_open(
             "what the leader had lost",
             "data alone do not tell why it did not know the first batch",
-            decided_by="server.log of the leader[ of {place}] between both: elections, recovery, producer snapshots",
+            decided_by="elections, recoveries or snapshots between both in the server.log of the leader[ of {place}]",
         ),
     ),
     remedies=(

@@ -19,8 +19,6 @@ Source       KIP-447, KIP-345; TransactionManager.TxnOffsetCommitHandler (2.5 to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.findings.client_lines import (
@@ -47,6 +45,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
@@ -165,11 +164,16 @@ def _case(model: CaptureModel, name: ClientName, refusals: list[_Refusal]) -> Ca
     return Case(
         facts=_facts(model, name, refusals),
         verdict=Verdict.proved,
-        severity=Severity.warning if _is_often(logs, refusals) else Severity.info,
+        severity=Severity.warning if _is_often(logs, refusals) or _polled_late(logs, refusals[0]) else Severity.info,
         since=since,
         until=until,
         **columns(logs, name, given, rows),
     )
+
+
+def _polled_late(logs: LogModel, refusal: _Refusal) -> list[int]:
+    """Lines by which its consumer had left the group since it polled too late: that comes again until it is mended."""
+    return [row for row in refusal.before if logs.kind(row) is EventKind.poll_timeout]
 
 
 def _is_often(logs: LogModel, refusals: list[_Refusal]) -> bool:
@@ -181,7 +185,7 @@ def _is_often(logs: LogModel, refusals: list[_Refusal]) -> bool:
 def _facts(model: CaptureModel, name: ClientName, refusals: list[_Refusal]) -> Facts:
     logs, first = model.logs, refusals[0]
     named = (logs.string(row, "group") for refusal in refusals for row in refusal.rows)
-    late = [row for row in first.before if logs.kind(row) is EventKind.poll_timeout]
+    late = _polled_late(logs, first)
     return Facts(
         client=name,
         count=Count(len(refusals)),
@@ -211,11 +215,13 @@ def _framework(model: CaptureModel, client: ClientInstance | None) -> str | None
 
 
 def _longer(model: CaptureModel, client: ClientInstance | None) -> Remedies:
-    """More time between two polls, if it is known how much there was."""
+    """More time between two polls: by numbers where it is known how much there was."""
     whom = advised_of(model, client)
-    interval = whom.in_force("max.poll.interval.ms").number
-    measured = POLLED_LATE.of(Lasted(Duration(interval or 0)))
-    return max_poll(whom, interval, measured) if interval else ()
+    interval = whom.in_force("max.poll.interval.ms")
+    lasted = Lasted(Duration(interval.number or 0))
+    if not interval.is_known or interval.number is None:
+        return (POLL_SOONER.of(lasted),)
+    return max_poll(whom, interval.number, POLLED_LATE.of(lasted))
 
 
 def _without_offsets(model: CaptureModel) -> Array:
@@ -255,12 +261,29 @@ def _guess(model: CaptureModel, name: str, rows: list[int]) -> Case:
 
 NOT_THE_EPOCH = "the error names the consumer group, not the producer's epoch"
 POLLED_LATE = Phrase(Lasted, measure("poll() came later than max.poll.interval.ms ({time})"))
+POLL_SOONER = Phrase(
+    Lasted,
+    remedy(
+        "Poll again within max.poll.interval.ms (300000 unless it was set): take fewer records a poll "
+        "(max.poll.records) or make the work on them shorter. Else raise max.poll.interval.ms above the longest work",
+        "client",
+        cost="with a higher interval the group notices a consumer that hangs that much later",
+    ),
+)
 WORDS = Words(
     Facts,
-    title="{count:offset commit} refused: stale group membership",
+    title=(
+        "{count:offset commit} refused: ",
+        pick("polled_late", {True: "its consumer polled too late"}, "stale group membership"),
+    ),
     summary=(
         pick("count", {1: "The offset commit"}, "{count:offset commit}"),
-        "[ of {client.transactional_id}] {count:was|were} refused[ by group {group}]: stale member or generation. ",
+        "[ of {client.transactional_id}] {count:was|were} refused[ by group {group}]: ",
+        pick(
+            "polled_late",
+            {True: "its consumer had polled too late and left the group. "},
+            "stale member or generation. ",
+        ),
         pick(
             "is_of_task",
             {True: "Kafka Streams gave its tasks up and joined the group again by itself."},
@@ -324,6 +347,12 @@ WORDS = Words(
             "application",
             needs="is_of_task",
             unless="framework",
+        ),
+        remedy(
+            "Whoever got the partitions processes the same records again: what the work does outside of Kafka (calls, "
+            "databases) must bear being done twice",
+            "application",
+            needs="polled_late",
         ),
         included("longer"),
         remedy(

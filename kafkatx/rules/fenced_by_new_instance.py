@@ -59,6 +59,7 @@ from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY
 from kafkatx.rules.fencing.in_logs import LOG_WORDS, FencedInLogs, severity_in_logs, told_in_logs
 from kafkatx.rules.fencing.refusals import TIME_WORDS, TOLD_WORDS, fenced_by_refusals
+from kafkatx.rules.fencing.restarts import FOLLOWED, NO_SECOND, NOT_OWN, Restart, restart_of
 from kafkatx.rules.fencing.shared_words import OPERATOR, REMEDIES, TAKEN_OVER, TITLE
 from kafkatx.terms.clocks import RETRY_WINDOW_MS
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -73,22 +74,31 @@ REPEATED, REPEATED_WITHIN_MS = 5, 60_000
 
 @facts
 class Facts(RowEnd):
-    """Open transactions that records tell of; the first is explained. `new` is None where its start is not recorded."""
+    """Open transactions that records tell of; the first is explained.
+
+    `new` is None where its start is not recorded; `restart` is that of the process which followed on the old one.
+    """
 
     new: Producer | None
     new_at: Instant | None
     new_timeout: Duration | None
     waited: Duration | None
+    restart: Restart | None
 
     @property
     def is_v2_guess(self) -> bool:
-        """Whether the protocol leaves a client's own abort possible."""
-        return self.reason is Reason.v2_then_init
+        """Whether the protocol leaves a client's own abort possible, and no log denies it."""
+        return self.reason is Reason.v2_then_init and self.restart is None
 
     @property
     def is_late(self) -> bool:
         """Whether the newcomer's record came later than a retry would."""
         return self.waited is not None and self.waited > RETRY_WINDOW_MS
+
+    @property
+    def is_over_timeout(self) -> bool:
+        """Whether it ran longer than its timeout, and only a missing line speaks against one."""
+        return self.reason is Reason.init_without_rollback
 
     @property
     def is_another_program(self) -> bool:
@@ -110,7 +120,9 @@ def find(model: CaptureModel) -> Found:
         else:
             facts = told_in_logs(group)
             severity = severity_in_logs(group, facts)
-        yield Case(facts=facts, verdict=group.verdict, severity=severity, **group.columns())
+        is_restart = isinstance(facts, Facts) and facts.restart is not None
+        verdict = Verdict.proved if is_restart else group.verdict
+        yield Case(facts=facts, verdict=verdict, severity=severity, **group.columns())
 
 
 def _severity(group: EndGroup, facts: Facts) -> Severity:
@@ -147,13 +159,14 @@ def _of_rows(group: EndGroup) -> Facts:
         new_at=instant(row["next_timestamp"]) if came else None,
         new_timeout=lasting(row["next_timeout_ms"]) if came else None,
         waited=Duration(max(0, row["next_timestamp"] - row["completion_timestamp"])) if came else None,
+        restart=restart_of(group),
     )
 
 
 WORDS = Words(
     Facts,
-    title=TITLE,
-    summary=(TAKEN_OVER, COMMITTED_SAID),
+    title=pick("restart", {None: TITLE}, "open transaction aborted by its restarted process"),
+    summary=(TAKEN_OVER, COMMITTED_SAID, "[ It is the process that was started again at {restart.at}.]"),
     actors=(
         T1,
         actor("T2", "{new}, since {new_at}"),
@@ -185,9 +198,17 @@ WORDS = Words(
             cites="next",
         ),
         WITNESSED,
+        FOLLOWED,
     ),
     considered=(
-        ruled_out("transaction_timed_out", WITHIN_TIMEOUT, cites="decided"),
+        ruled_out("transaction_timed_out", WITHIN_TIMEOUT, cites="decided", unless="is_over_timeout"),
+        left_open(
+            "transaction_timed_out",
+            "it had been open for {took}, its timeout is {timeout}; but the coordinator's log has no line of a timeout",
+            decided_by=COORDINATOR_TELLS,
+            cites="decided",
+            needs="is_over_timeout",
+        ),
         ruled_out(
             "aborted_by_client",
             pick(
@@ -197,14 +218,24 @@ WORDS = Words(
                 "at once",
             ),
             cites="decided",
-            unless="is_v2_guess",
+            unless="is_v2_guess restart",
         ),
+        NOT_OWN,
+        NO_SECOND,
         left_open(
             "aborted_by_client",
             "its own abort raises the epoch too (transactions v2); the InitProducerId at once speaks against it",
             decided_by="the client's log around {at}",
             cites="decided",
             needs="is_v2_guess",
+        ),
+        left_open(
+            "the client itself",
+            "a new epoch that it asks for after an error (KIP-360) ends its transaction in the same way",
+            decided_by="the client's log[ around {at}]",
+            cites="decided",
+            needs="perhaps",
+            unless="is_v2_guess is_over_timeout",
         ),
         left_open(
             OPERATOR,
@@ -216,10 +247,10 @@ WORDS = Words(
         ),
         ruled_out("a restart after a crash", "the old instance was alive and was refused", needs="was_alive"),
         left_open(
-            "a restart after a crash",
-            "the coordinator writes the same records",
+            "whether the old instance still lived",
+            "after a crash the coordinator writes the same records",
             decided_by="the log of the old instance: it was refused after {at} if it lived",
-            unless="was_alive",
+            unless="was_alive restart",
         ),
     ),
     remedies=(*REMEDIES[:4], LOOK_FIRST, NOT_RESENT, *REMEDIES[4:]),

@@ -15,7 +15,6 @@ Source       TransactionState.validPreviousStates, TransactionMetadata.prepareTr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -25,6 +24,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels import transactions as fold
 from kafkatx.kernels.growing import Array
 from kafkatx.rules.answers.broker_said import INCONSISTENT_WORDS, inconsistent_told
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict

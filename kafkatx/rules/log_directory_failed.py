@@ -47,6 +47,8 @@ HALT = "halt"
 OF_DISKS = ("No space left on device", "Disk quota exceeded", "Input/output error", "Read-only file system",
             "Stale file handle")  # fmt: skip
 """What an operating system says of a disk, and of nothing else (descriptors and ports run out in other words)."""
+FULL = OF_DISKS[:2]
+"""Of these what says that there is no room left."""
 OF_BROKERS = ("kafka.log.", "kafka.server.", "kafka.utils.", "kafka.cluster.", "kafka.raft.", "kafka.metadata.",
               "org.apache.kafka.storage.", "org.apache.kafka.server.", "org.apache.kafka.metadata.",
               "org.apache.kafka.raft.", "org.apache.kafka.image.", "org.apache.kafka.controller.")  # fmt: skip
@@ -55,19 +57,23 @@ OF_BROKERS = ("kafka.log.", "kafka.server.", "kafka.utils.", "kafka.cluster.", "
 
 @facts
 class Facts:
-    """A failure as one log tells it; `log` is its name, `directory` None where no line names it.
+    """A failure as one log tells it; `log` is its name, `node` the broker that wrote it, as its lines say.
 
-    `halts` are lines in which the broker says that it stops for it; `is_back`: its log tells of a later start.
-    `client` and `brokers` are who was refused by whom, as far as lines name them; `abort_failed`: its abort was, too.
+    `directory` is None where no line names it; `failures` name a partition, `elsewhere` are the others, `coordinators`
+    the lines that name partitions of __transaction_state. `halts` are lines in which the broker says that it stops for
+    it; `is_back`: its log tells of a later start. `client` and `brokers` are who was refused by whom, as far as lines
+    name them; `abort_failed`: its abort was, too.
     """
 
     log: str
+    node: int | None
     directory: str | None
     reason: Quoted | None
     partitions: NameList | None
-    holds_coordinators: bool
+    coordinators: Refs
     refused: Count
     failures: Refs
+    elsewhere: Refs
     effects: Refs
     halts: Refs
     is_back: bool
@@ -85,7 +91,12 @@ class Facts:
     @property
     def by_broker(self) -> bool:
         """Whether the broker tells it itself."""
-        return bool(self.failures or self.effects or self.halts)
+        return bool(self.failures or self.elsewhere or self.effects or self.halts)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the disk has no room left, rather than being broken."""
+        return self.by_broker and self.reason in FULL
 
     @property
     def is_down(self) -> bool:
@@ -95,7 +106,7 @@ class Facts:
     @property
     def was_used(self) -> bool:
         """Whether the broker was running with it: a halt alone may be that of a start."""
-        return bool(self.failures or self.effects) and not self.is_unplaced
+        return bool(self.failures or self.elsewhere or self.effects) and not self.is_unplaced
 
     @property
     def is_unplaced(self) -> bool:
@@ -187,14 +198,18 @@ def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: lis
     told, halts = [*rows, *refusals], [row for row in rows if _is_halt(logs, row)]
     said = [trace.root.message for row in first if (trace := logs.trace(row)) is not None]
     directories = [path for row in rows if (path := _path(logs, row)) is not None]
+    source = int(logs.events["source"][(rows or refusals)[0]])
+    of_partitions = [row for row in first if logs.string(row, "topic") is not None]
     return Facts(
-        log=logs.short_paths[int(logs.events["source"][(rows or refusals)[0]])],
+        log=logs.short_paths[source],
+        node=logs.facts.sources[source].broker_id if rows else None,
         directory=min(directories, key=len, default=None),  # some lines name a file in it
         reason=Quoted(said[0]) if said and said[0] else None,
         partitions=partitions_named(logs, told) or None,
-        holds_coordinators=any(logs.string(row, "topic") == TRANSACTION_STATE for row in told),
+        coordinators=event_refs(model, [row for row in told if logs.string(row, "topic") == TRANSACTION_STATE], 3),
         refused=Count(len(refusals)),
-        failures=event_refs(model, first),
+        failures=event_refs(model, of_partitions),
+        elsewhere=event_refs(model, [row for row in first if row not in of_partitions]),
         effects=event_refs(model, [row for row in rows if row not in {*first, *halts}]),
         halts=event_refs(model, halts),
         is_back=bool(halts) and any(_starts_behind(logs, halts[-1])),
@@ -215,7 +230,11 @@ def _client(logs: LogModel, row: int) -> str | None:
 AND_OFFLINE = ", and all its replicas are offline until it is started again."
 WORDS = Words(
     Facts,
-    who=pick("by_broker", {True: "broker of {log}"}, pick("client", {None: "client of {log}"}, "{client}")),
+    who=pick(
+        "by_broker",
+        {True: pick("node", {None: "broker of {log}"}, "broker {node}")},
+        pick("client", {None: "client of {log}"}, "{client}"),
+    ),
     title=pick(
         "by_broker",
         {True: ("log directory[ {directory}] failed", pick("halts", {(): ""}, ", the broker stopped"))},
@@ -225,7 +244,9 @@ WORDS = Words(
         "by_broker",
         {
             True: (
-                "Log directory[ {directory}] of the broker that wrote {log}[ {perhaps}] failed[: {reason}]. ",
+                "Log directory[ {directory}] of ",
+                pick("node", {None: "the broker that wrote {log}"}, "broker {node}"),
+                "[ {perhaps}] failed[: {reason}]. ",
                 pick(
                     "halts",
                     {(): "Its replicas there[ ({partitions:3})] stay offline until the broker restarts."},
@@ -248,12 +269,14 @@ WORDS = Words(
     ),
     steps=(
         step("The broker could not write[ to {partitions:3}][: {reason}]", cites="failures", needs="failures"),
+        step("The broker could not write[ in {directory}][: {reason}]", cites="elsewhere", needs="elsewhere"),
         step("It took the directory offline and stopped its replicas", cites="effects", needs="effects"),
         step("Then the broker stopped itself", "its own line", cites="halts", needs="halts"),
         step(
-            "Partitions of __transaction_state lay there: their transactional.ids lost their coordinator",
+            "Partitions of __transaction_state lay there: ids whose partition this broker led lost their coordinator",
             "lines that name these partitions",
-            needs="holds_coordinators",
+            cites="coordinators",
+            needs="coordinators",
         ),
         step("Clients were refused with KAFKA_STORAGE_ERROR, {refused:time}", cites="refusals", needs="refusals"),
         step("The call failed for good", cites="given_up", needs="given_up"),
@@ -302,7 +325,14 @@ WORDS = Words(
             restart_needed=True,
             unless="by_broker",
         ),
-        remedy("Keep replicas of every partition on another broker, and alert on OfflineLogDirectoryCount", "topic"),
+        remedy(
+            "Enlarge the volume, or empty it of what is not Kafka's: a broker that is down deletes nothing. So that it "
+            "does not fill again shorten retention.ms or retention.bytes, or delete topics. Never delete files of "
+            "segments by hand",
+            "operator",
+            needs="is_full",
+        ),
+        remedy("Keep replicas of every partition on another broker, and alert on OfflineLogDirectoryCount", "operator"),
     ),
 )
 

@@ -24,7 +24,6 @@ Source       KIP-91, KIP-98, KIP-447, KIP-588, KIP-679, KIP-854, KIP-890; Produc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 
 from kafkatx.findings.finding import EVERYWHERE, Subject
@@ -50,7 +49,9 @@ from kafkatx.rules.settings.producer import PRODUCER_CHECKS
 from kafkatx.rules.settings.programs import BROKERS, Program, brokers, consumers, producers
 from kafkatx.rules.settings.refused import REFUSED_WORDS, TOO_FEW_WORDS, refused, too_few_brokers
 from kafkatx.rules.settings.state_topic import RESIZED_WORDS, resized_state_topic
+from kafkatx.rules.settings.too_large import TOO_LARGE_WORDS
 from kafkatx.terms.catalogue.frameworks import Framework
+from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
 from kafkatx.words.proposals import Remedies
 from kafkatx.words.template import pick
@@ -69,12 +70,13 @@ class ProgramKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProgramFacts:
-    """Who has the settings, and the files and logs that say so."""
+    """Who has the settings, and the files and logs that say so; `is_asked`: the check reads some."""
 
     name: str
     kind: ProgramKind
     framework: Framework | None
     sources: JoinedValues[str]
+    is_asked: bool
 
 
 @facts
@@ -175,7 +177,7 @@ def _owner(wrong: Wrong) -> ProgramFacts:
         else ProgramKind.brokers
     )
     sources = sorted({place.source for place in wrong.places if place.source})
-    return ProgramFacts(program.name, kind, program.advised.framework, JoinedValues(sources))
+    return ProgramFacts(program.name, kind, program.advised.framework, JoinedValues(sources), bool(wrong.check.reads))
 
 
 def _chosen(names: list[str]) -> list[str]:
@@ -207,9 +209,19 @@ WORDS = Words(
         actor(
             "{each.name}",
             (
-                pick("each.kind", {ProgramKind.brokers: ""}, "{each.kind.value}[, {each.framework}], "),
                 pick(
-                    "each.sources", {(): "these settings are not in the evidence"}, "settings in {each.sources: and }"
+                    "each.is_asked",
+                    {
+                        True: (
+                            pick("each.kind", {ProgramKind.brokers: ""}, "{each.kind.value}[, {each.framework}], "),
+                            pick(
+                                "each.sources",
+                                {(): "these settings are not in the evidence"},
+                                "settings in {each.sources: and }",
+                            ),
+                        )
+                    },
+                    "{each.kind.value}[, {each.framework}]",
                 ),
             ),
             each="owners",
@@ -237,6 +249,7 @@ RULE = Rule(
         MIXED_WORDS,
         SET_TWICE_WORDS,
         REFUSED_WORDS,
+        TOO_LARGE_WORDS,
         TOO_FEW_WORDS,
         RESIZED_WORDS,
         ONE_BROKER_WORDS,

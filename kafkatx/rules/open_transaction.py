@@ -22,6 +22,7 @@ import numpy as np
 
 from kafkatx.findings.conditions import overdue, same_subject
 from kafkatx.findings.grouping import DataColumns, columns_of
+from kafkatx.findings.kin_timeouts import timed_out_kin
 from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -40,7 +41,7 @@ from kafkatx.words.evidence_refs import data_of, data_ref, latest_row
 from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import data, lasting
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Instant, NameList, OffsetRange, Refs, facts
+from kafkatx.words.values import Count, Data, Duration, Instant, NameList, OffsetRange, Refs, TopicPartition, facts
 
 OVERDUE_SLACK_MS = 30_000
 YOUNG_MS = 60_000
@@ -69,7 +70,8 @@ class Facts:
 
     `is_start_known` is False where a text does not tell the start: `began_at` is then when it last grew. `hidden` are
     committed records that it holds back in the partitions `blocked`, `holds_offsets` says that it wrote offsets of a
-    group; both only where no marker of it can be missing.
+    group; both only where no marker of it can be missing. Its records in `cut` below `cut_at` are deleted already.
+    `kin` are transactions of its job that timed out as it may.
     """
 
     id: str
@@ -85,6 +87,9 @@ class Facts:
     blocked: NameList | None
     hidden: Count | None
     holds_offsets: bool
+    cut: TopicPartition | None
+    cut_at: int | None
+    kin: Count | None
 
     @property
     def waits(self) -> Waits | None:
@@ -171,7 +176,7 @@ def _is_wrong(latest: Array, facts: Facts) -> bool:
     """Whether somebody has to look after it; a tool that was asked tells the present, and readers wait meanwhile."""
     is_long = latest["updated_at"] < 0 and int(facts.age) > MAX_TRANSACTION_TIMEOUT_MS
     is_long = is_long and facts.progress is not Progress.two_phase
-    return bool(is_long or facts.progress in (Progress.idle, Progress.overdue))
+    return bool(is_long or facts.cut is not None or facts.progress in (Progress.idle, Progress.overdue))
 
 
 def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:
@@ -188,6 +193,7 @@ def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:
         data=data(model, spans),
         latest=(latest_row(latest),),
         written=tuple(data_ref(model, span) for span in spans[:4]),
+        kin=timed_out_kin(model, model.transactional_id(int(latest["id_code"])), timeout),
         **held_back(model, int(latest["transaction_row"])),
     )
 
@@ -265,11 +271,16 @@ NO_ROWS = Phrase(
     gap("{data.place}, producer id {producer_id}", "__transaction_state: who owns the transaction, and its timeout"),
 )
 
-END_IT = "Commit or abort it in the application[, or wait until {ends_at}, when the coordinator aborts it]"
+END_IT = (
+    "Commit or abort it in the application. If that hangs, start it again under this transactional.id: its "
+    "initTransactions aborts the transaction at once[. Else it lasts until {ends_at}, when the coordinator aborts it]"
+)
 FENCES = "initTransactions aborts the transaction and fences a producer of this id that still runs"
 WORDS = Words(
     Facts,
-    title="transaction still open after {age}",
+    title=pick(
+        "cut", {None: "transaction still open after {age}"}, "open for {age}, its first records deleted already"
+    ),
     summary=(
         "{id}[ {perhaps}] had a transaction open for ",
         pick("is_start_known", {True: ""}, "at least "),
@@ -290,6 +301,7 @@ WORDS = Words(
                 ),
             ),
         ),
+        "[ Its records in {cut} below offset {cut_at} are deleted already: if it commits, no reader gets them.]",
     ),
     steps=(
         step(
@@ -318,6 +330,12 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
+            "Abort it in the application and send its records again: a commit would lose those in {cut} below offset "
+            "{cut_at}, which are deleted already[. The coordinator aborts it at {ends_at}]",
+            "application",
+            needs="cut",
+        ),
+        remedy(
             pick(
                 "progress",
                 {
@@ -330,16 +348,24 @@ WORDS = Words(
                 pick(
                     "waits",
                     {
-                        Waits.readers: f"{END_IT}: readers of {{blocked:3}} wait for it ({{hidden:committed record}} "
+                        Waits.readers: f"{END_IT}. Readers of {{blocked:3}} wait for it ({{hidden:committed record}} "
                         "hidden)",
-                        Waits.consumers: f"{END_IT}: consumers that start from its offsets wait for it",
+                        Waits.consumers: f"{END_IT}. Consumers that start from its offsets wait for it",
                     },
-                    "Nothing to do, unless readers wait for it: the coordinator aborts it {timeout} after its start. "
-                    "To end it sooner, commit or abort it in the application",
+                    pick(
+                        "kin",
+                        {
+                            None: "Nothing to do, unless readers wait for it: the coordinator aborts it {timeout} "
+                            "after its start. To end it sooner, commit or abort it in the application"
+                        },
+                        "Give the job a longer timeout, as is said of {kin:transaction} of it that timed out after "
+                        "{timeout}: this one ends in the same way unless a checkpoint commits it before",
+                    ),
                 ),
             ),
             "application",
             cost=pick("progress", {Progress.idle: FENCES, Progress.overdue: FENCES}),
+            unless="cut",
         ),
     ),
 )

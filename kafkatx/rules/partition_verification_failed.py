@@ -20,7 +20,6 @@ Source       KIP-890, KAFKA-15449, KAFKA-15653, KAFKA-16314; ReplicaManager, Add
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,6 +43,7 @@ from kafkatx.histories.logs.line_owners import is_network_thread
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
@@ -70,7 +70,7 @@ class Facts:
     `in_words` says that its lines, or brokers' ones, have the words of the verification; `could_not_ask` that they say
     that the coordinator gave no answer, `any_could_not_ask` that those of any refusal do. `must_abort`: the client
     doesn't retry one of them by itself. `just_ended` is the ABORT marker that came before it, `shrunk` are partitions
-    concerned that lost replicas.
+    concerned that lost replicas. `has_brokers_log`: the logs of brokers at hand reach over that time.
     """
 
     client: ClientName | None
@@ -80,6 +80,7 @@ class Facts:
     could_not_ask: bool
     any_could_not_ask: bool
     must_abort: bool
+    has_brokers_log: bool
     producer: Bound[ActorWords] | None
     just_ended: Refs
     refused: Refs
@@ -199,6 +200,7 @@ def _facts(
         could_not_ask=_could_not_ask(logs, shown),
         any_could_not_ask=_could_not_ask(logs, every),
         must_abort=any(_must_abort(logs, refusal) for refusal in refusals),
+        has_brokers_log=_has_brokers_log(logs, first.rows),
         producer=seen(model, first.client),
         just_ended=_just_ended(model, first),
         refused=event_refs(model, shown, 4),
@@ -227,6 +229,13 @@ def _is_named(logs: LogModel, rows: Iterable[int]) -> bool:
 
 def _could_not_ask(logs: LogModel, rows: Iterable[int]) -> bool:
     return any(logs.says(row, Saying.UNABLE_TO_VERIFY) for row in rows)
+
+
+def _has_brokers_log(logs: LogModel, rows: Iterable[int]) -> bool:
+    """Whether logs of all brokers that wrote any reach over the time of some lines, so that they hold nothing on it."""
+    times = [at for row in rows if (at := logs.at(row)) is not None]
+    brokers = [number for number, one in enumerate(logs.facts.sources) if one.side == Side.broker]
+    return bool(times and brokers) and all(logs.covers(number, min(times), max(times)) for number in brokers)
 
 
 def _must_abort(logs: LogModel, refusal: _Refusal) -> bool:
@@ -332,7 +341,11 @@ WORDS = Words(
         left_open(
             "another reason for the refusal",
             "its error has several, and no broker's line names which",
-            decided_by="the server.log of the partition's leader at that time",
+            decided_by=pick(
+                "has_brokers_log",
+                {True: "the leader's request log (kafka.request.logger), since its server.log names no reason,"},
+                "the server.log of the partition's leader at that time",
+            ),
             needs="perhaps",
         ),
     ),

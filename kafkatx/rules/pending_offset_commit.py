@@ -29,6 +29,7 @@ from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.testimony import MADE_RANDOM, statements_of
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.leaders import told_of
 from kafkatx.rules.answers.places import place_of
@@ -39,12 +40,14 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, step
 from kafkatx.words.facts import lasting
-from kafkatx.words.log_refs import event_refs
+from kafkatx.words.log_refs import event_refs, testimony_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, NameList, OffsetRange, Refs, TopicPartition, facts
 
 SHORT_MS, LONG_MS = 10_000, 60_000
 """Waits below the first are every day's; above the second something is wrong."""
+AUTOMATIC = ("", "null", "none")
+"""Values of group.id that name no group."""
 UNSTABLE = ("UNSTABLE_OFFSET_COMMIT", "UnstableOffsetCommit", "unstable offsets", "unstable_offset_commit")
 
 
@@ -60,7 +63,10 @@ class Holder:
 
 @facts
 class Facts:
-    """A group that waited: for how long lines show it, where they have times; of which partitions."""
+    """A group that waited: for how long lines show it, where they have times; of which partitions.
+
+    `has_new_ids`: somebody says that the application takes another transactional.id at each start (`said`).
+    """
 
     group: str | None
     partitions: NameList | None
@@ -68,6 +74,8 @@ class Facts:
     count: Count
     lines: Refs
     holder: Holder | None
+    has_new_ids: bool
+    said: Refs
 
     @property
     def is_open(self) -> bool:
@@ -79,7 +87,8 @@ class Facts:
 class OnDisk:
     """Offsets in `__consumer_offsets` whose transaction has no marker there; `id` is None where no row names it.
 
-    `is_two_phase`: its coordinator never ends it by itself.
+    `is_two_phase`: its coordinator never ends it by itself. `groups` are those that logs and settings name and whose
+    offsets lie in this partition.
     """
 
     id: str | None
@@ -87,6 +96,7 @@ class OnDisk:
     data: OffsetRange
     age: Duration | None
     is_two_phase: bool
+    groups: NameList
     held: Refs
 
 
@@ -110,6 +120,7 @@ def _on_disk(one: OpenSpan) -> Case:
             data=one.data,
             age=lasting(age),
             is_two_phase=one.is_two_phase,
+            groups=_groups_of(one.model, one.data.partition),
             held=tuple(dict.fromkeys((*one.written, *one.latest_row))),
         ),
         verdict=verdict,
@@ -119,6 +130,18 @@ def _on_disk(one: OpenSpan) -> Case:
         until=time_or_none(one.model.facts.evidence_end),
         **one.columns(),
     )
+
+
+def _groups_of(model: CaptureModel, partition: int) -> NameList:
+    """Groups that logs and settings name and whose offsets lie in a partition of `__consumer_offsets`."""
+    logs = model.logs
+    codes = {int(code) for code in np.unique(logs.events["group_code"]) if code >= 0}
+    names = {logs.facts.strings[code] for code in codes}
+    names |= {
+        one.value for one in logs.facts.settings if one.name == "group.id" and one.value not in AUTOMATIC and one.value
+    }
+    count = logs.settings.value("broker", "offsets.topic.num.partitions").number or OFFSETS_PARTITIONS
+    return NameList(sorted(name for name in names if partition_for(name, count) == partition))
 
 
 def _in_logs(model: CaptureModel) -> Iterator[Case]:
@@ -145,6 +168,7 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
     lasted = until - since if since is not None and until is not None and len(rows) > 1 else None
     pairs = [(logs.string(row, "topic"), logs.number(row, "partition")) for row in rows]
     names = partitions_named(logs, rows)
+    said = [one for one in statements_of(logs, logs.path(rows[0])) if one.name == MADE_RANDOM]
     holder = _holder(model, group)
     is_failed = any(logs.kind(row) is not EventKind.unstable_offsets for row in rows)
     verdict = Verdict.proved if holder is not None else Verdict.possible if _lacks_replicas(logs) else Verdict.likely
@@ -153,10 +177,12 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
         facts=Facts(
             group=group,
             partitions=names or None,
-            lasted=lasting(lasted),
+            lasted=lasting(lasted or None),
             count=Count(len(rows) + sum(max(0, int(logs.events["repeats"][row])) for row in rows)),
             lines=event_refs(model, rows, 4),
             holder=holder,
+            has_new_ids=bool(said),
+            said=testimony_refs(logs.path(rows[0]), said[:1]),
         ),
         verdict=verdict,
         producer_id=None if holder is None else holder.producer_id,
@@ -210,6 +236,7 @@ WORDS = Words(
             "UNSTABLE_OFFSET_COMMIT: pending offsets of a transaction, or such that are not replicated yet",
             cites="lines",
         ),
+        step("The ids are new ones at each start", "somebody says so", cites="said", needs="said"),
         step(
             "Producer id {holder.producer_id} had a transaction open in {holder.partition} from offset "
             "{holder.offset} on",
@@ -233,9 +260,25 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
+            "Wait until its transaction.timeout.ms is over, or end it with kafka-transactions.sh abort. Nobody else "
+            "does: "
+            "an application that takes a new transactional.id at each start never ends the transaction of the one "
+            "before",
+            "operator",
+            needs="has_new_ids",
+        ),
+        remedy(
+            "Give each instance one transactional.id that it keeps over restarts: its initTransactions then ends what "
+            "it "
+            "had left open",
+            "application",
+            needs="has_new_ids",
+        ),
+        remedy(
             "Start the producer that sent the offsets again under the same transactional.id: its initTransactions ends "
             "the transaction at once. Else it ends when its transaction.timeout.ms is over",
             "application",
+            unless="has_new_ids",
         ),
         remedy(
             text="Keep transaction.timeout.ms below what consumers may wait after a crash",
@@ -248,8 +291,12 @@ WORDS = Words(
 DISK_WORDS = Words(
     OnDisk,
     title="offsets wait in an open transaction",
-    summary="Committed offsets in {data}[ of {id}] have no transaction marker[ after {age}]. They are[ {perhaps}] "
-    "pending: consumers of that group can't start from them until the transaction ends.",
+    summary=(
+        "Offsets that a transaction[ of {id}] committed for a consumer group, in {data}, have no transaction marker[ "
+        "after {age}]. They are[ {perhaps}] pending: consumers of the group",
+        pick("groups", {(): ""}, " (of those that are named here {groups:3} keeps its offsets there)"),
+        " can't start from them until the transaction ends.",
+    ),
     steps=(
         step(
             "The offsets were written in a transaction of producer {producer_id}",
@@ -270,6 +317,11 @@ DISK_WORDS = Words(
                 "initTransactions ends the transaction at once. Else it ends when its transaction.timeout.ms is over",
             ),
             "application",
+        ),
+        remedy(
+            "See which group and which position it is",
+            "operator",
+            command="kafka-dump-log.sh --offsets-decoder --files LOG_DIR/{data.topic}-{data.partition}/SEGMENT.log",
         ),
     ),
 )

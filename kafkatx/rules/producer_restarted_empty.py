@@ -17,7 +17,6 @@ Source       TransactionCoordinator.handleInitProducerId, ProducerIdManager (0.1
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grants import BLOCK, FEWEST_BLOCKS, Granted, Series, begins_anew, series
@@ -25,6 +24,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
 from kafkatx.kernels.transactions import EMPTY
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import initialised_row, row_before, time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step

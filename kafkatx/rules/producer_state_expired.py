@@ -34,6 +34,7 @@ from kafkatx.findings.one_failure import (
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -44,6 +45,8 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs, TopicPartition, facts
 
 REFUSED = (EventKind.sequence_refused, EventKind.append_refused)
+ACCEPTED = "accepted"
+"""What a line has for a call that says that a batch was taken without a state of its producer."""
 WITHOUT_STATE = "with no existing state"
 REPAIRS = (EventKind.init_bump, EventKind.idempotent_bump, EventKind.sequence_reset)
 ENDS = (EventKind.failure, EventKind.to_fatal, EventKind.to_abortable, EventKind.batches_failed)
@@ -55,9 +58,15 @@ UNKNOWN = ("UNKNOWN_PRODUCER_ID", "unknown producer id", "Found no record of pro
 
 @facts
 class Facts(FailureFacts):
-    """Refusals of a producer that the leader did not know; `is_of_old_broker`: one before KIP-854."""
+    """Refusals of a producer that the leader did not know; `is_of_old_broker`: one before KIP-854.
+
+    `is_of_redpanda`: that product wrote the refusal; `dropped` are lines that say that the state of an idle producer
+    was dropped before.
+    """
 
     is_of_old_broker: bool
+    is_of_redpanda: bool
+    dropped: Refs
 
 
 @facts
@@ -68,38 +77,123 @@ class Healed:
     place: TopicPartition | None
     count: Count
     lines: Refs
+    beside: Refs
+
+
+@facts
+class Taken:
+    """Batches that a leader took though it had dropped the state of their producer."""
+
+    producer_id: int | None
+    count: Count
+    lines: Refs
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for each client, and each producer that brokers tell of; then those that healed by themselves."""
+    """One case for each client, and each producer that brokers tell of; then those that healed by themselves.
+
+    Then each producer of whom a leader took batches all the same.
+    """
     logs, release = model.logs, model.logs.settings.release
+    healed = _retried(model)
+    places = {topic_partition(logs, row) for rows in healed.values() for row in rows} - {None}
     for found in alike(model, lambda told: _is_forgotten(logs, told)):
-        told = Facts(**failure_facts(model, found), is_of_old_broker=bool(release) and release < OWN_SETTING)
+        if found.first.is_brokers and _are_at(logs, found.rows, places):
+            continue
+        shared = failure_facts(model, found)
+        told = Facts(
+            **shared,
+            is_of_old_broker=bool(release) and release < OWN_SETTING,
+            is_of_redpanda=_is_of_redpanda(logs, found.rows),
+            dropped=event_refs(model, _dropped(logs, found.rows[0], shared["producer_id"]), 2),
+        )
         severity = Severity.warning if told.is_brokers else Severity.error
         severity = Severity.info if all(_is_repaired(logs, one) for one in found.all) else severity
         yield failure_case(model, found, told, Verdict.likely, severity)
-    yield from _healed(model)
+    yield from _healed(model, healed)
+    yield from _taken(model)
 
 
-def _healed(model: CaptureModel) -> Iterator[Case]:
-    """One case for each client that was refused so, numbered the batch anew and sent it again by itself."""
+def _retried(model: CaptureModel) -> dict[int, list[int]]:
+    """Lines of each client (-1: nobody) by which it sent again what was refused so."""
     logs = model.logs
-    rows = [row for row in logs.of_kind(EventKind.produce_retry).tolist() if logs.string(row, "error") in FORGOTTEN]
-    for client, mine in by_client(model, rows):
+    found: dict[int, list[int]] = {}
+    for row in logs.of_kind(EventKind.produce_retry).tolist():
+        if logs.string(row, "error") in FORGOTTEN:
+            found.setdefault(int(logs.owners[row]), []).append(row)
+    return found
+
+
+def _are_at(logs: LogModel, rows: list[int], places: set[tuple[str, int] | None]) -> bool:
+    """Whether all lines of a broker are about partitions at which a client sent again what had been refused."""
+    return all(topic_partition(logs, row) in places for row in rows)
+
+
+def _taken(model: CaptureModel) -> Iterator[Case]:
+    logs = model.logs
+    groups: dict[int | None, list[int]] = {}
+    for row in logs.of_kind(EventKind.producer_dropped).tolist():
+        if logs.string(row, "api") == ACCEPTED:
+            groups.setdefault(logs.number(row, "producer_id"), []).append(row)
+    for producer_id, rows in groups.items():
+        since, until = times_of(logs, rows)
+        told = Taken(producer_id, Count(len(rows)), event_refs(model, rows, 4))
+        yield Case(
+            facts=told, verdict=Verdict.likely, severity=Severity.info, producer_id=producer_id, since=since,
+            until=until, count=len(rows),
+        )  # fmt: skip
+
+
+def _dropped(logs: LogModel, before: int, producer_id: int | None) -> list[int]:
+    """Lines before a refusal that say that the state of its producer was dropped."""
+    rows = logs.of_kind(EventKind.producer_dropped).tolist()
+    return [row for row in rows if row < before and logs.number(row, "producer_id") == producer_id is not None]
+
+
+def _is_of_redpanda(logs: LogModel, rows: list[int]) -> bool:
+    """Whether brokers wrote it that are none of Kafka's: only Redpanda's lines name files of C++."""
+    return any((logs.string(row, "logger") or "").endswith(".cc") for row in rows)
+
+
+def _healed(model: CaptureModel, retried: dict[int, list[int]]) -> Iterator[Case]:
+    """One case for each client that was refused so, numbered the batch anew and sent it again by itself.
+
+    The brokers' own lines about the same partitions tell of the same refusals.
+    """
+    logs = model.logs
+    refused = logs.of_kind(EventKind.unknown_producer).tolist()
+    for client, mine in by_client(model, sorted(row for rows in retried.values() for row in rows)):
         name = client_name(client)
         since, until = times_of(logs, mine)
         places = [topic_partition(logs, row) for row in mine]
         place = only(places)
+        beside = [row for row in refused if topic_partition(logs, row) in places]
         yield Case(
-            facts=Healed(name, TopicPartition(*place) if place else None, Count(len(mine)), event_refs(model, mine, 4)),
+            facts=Healed(
+                name=name,
+                place=TopicPartition(*place) if place else None,
+                count=Count(len(mine)),
+                lines=event_refs(model, mine, 4),
+                beside=event_refs(model, beside, 2),
+            ),
             verdict=Verdict.likely,
             severity=Severity.info,
             since=since,
             until=until,
             topic=place[0] if place else None,
             partition=place[1] if place else None,
-            **columns(logs, name, [producer_at(client, row) for row in mine], mine, places),
+            **columns(logs, name, _producers(logs, client, mine, beside), mine, places),
         )
+
+
+def _producers(
+    logs: LogModel, client: ClientInstance | None, rows: list[int], beside: list[int]
+) -> list[tuple[int | None, int | None]]:
+    """Producer id and epoch at each line of a client; where it names none, the id that the brokers' lines do."""
+    told = only(logs.number(row, "producer_id") for row in beside)
+    return [
+        (number if number is not None else told, epoch) for number, epoch in (producer_at(client, row) for row in rows)
+    ]
 
 
 def _is_repaired(logs: LogModel, told: ToldFailure) -> bool:
@@ -125,11 +219,21 @@ def has_no_state(logs: LogModel) -> bool:
 
 
 RAISE = pick(
-    "is_of_old_broker",
-    {True: "Raise transactional.id.expiration.ms"},
-    "Raise producer.id.expiration.ms (brokers before 3.4: transactional.id.expiration.ms)",
+    "is_of_redpanda",
+    {True: "Raise transactional_id_expiration_ms of the cluster"},
+    pick(
+        "is_of_old_broker",
+        {True: "Raise transactional.id.expiration.ms"},
+        "Raise producer.id.expiration.ms (brokers before 3.4: transactional.id.expiration.ms)",
+    ),
+)
+LOST_DATA = left_open(
+    "lost or old data at the leader",
+    "a wiped log directory, or an old replica that became leader, is answered the same way",
+    decided_by="the log of the leader[ of {place}] from before that time (truncated, or begun anew)",
 )
 FORGET = "Brokers before 2.4 forget a producer also when retention deletes its last batch"
+KEEP = f". {FORGET}: upgrade them, or keep records longer"
 WORDS = Words(
     Facts,
     who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
@@ -147,14 +251,11 @@ WORDS = Words(
             "the error says that the leader has no state of the producer",
             cites="lines",
         ),
+        step("The state of the idle producer had been dropped", "a line says so", cites="dropped", needs="dropped"),
     ),
     considered=(
         ruled_out("transactional_id_expired", "the leader of a partition refused, not the coordinator of the id"),
-        left_open(
-            "lost or old data at the leader",
-            "a wiped log directory, or an old replica that became leader, is answered the same way",
-            decided_by="the log of the leader[ of {place}] from before that time (truncated, or begun anew)",
-        ),
+        LOST_DATA,
     ),
     remedies=(
         remedy(
@@ -170,14 +271,13 @@ WORDS = Words(
             unless="is_brokers",
         ),
         remedy(
-            text=(
-                RAISE,
-                " above the longest pause of the producer. ",
-                FORGET,
-                ": upgrade them, or keep records longer",
-            ),
+            text=(RAISE, " above the longest pause of the producer", pick("is_of_redpanda", {True: ""}, KEEP)),
             where="broker",
-            config=pick("is_of_old_broker", {True: "transactional.id.expiration.ms"}, "producer.id.expiration.ms"),
+            config=pick(
+                "is_of_redpanda",
+                {True: "transactional_id_expiration_ms"},
+                pick("is_of_old_broker", {True: "transactional.id.expiration.ms"}, "producer.id.expiration.ms"),
+            ),
         ),
     ),
 )
@@ -194,13 +294,31 @@ HEALED_WORDS = Words(
             "the error says that the leader has no state of the producer",
             cites="lines",
         ),
+        step("The leader says the same of that partition", cites="beside", needs="beside"),
     ),
-    considered=(ruled_out("sequence_gap", "no batch was missing, the leader had no state at all"),),
+    considered=(ruled_out("sequence_gap", "no batch was missing, the leader had no state at all"), LOST_DATA),
     remedies=(
         remedy(
-            "Nothing to do for the data. To avoid it raise producer.id.expiration.ms (brokers before 3.4: "
-            "transactional.id.expiration.ms) above the longest pause of the producer; brokers before 2.4 forget a "
-            "producer also when retention deletes its last batch",
+            "Nothing to do for the data. To avoid it: brokers before 2.4 forget a producer when retention deletes its "
+            "last "
+            "batch, so upgrade them, or keep records longer. Later ones forget it after producer.id.expiration.ms "
+            "(before 3.4: transactional.id.expiration.ms): raise that above its longest pause",
+            "operator",
+        ),
+    ),
+)
+
+TAKEN_WORDS = Words(
+    Taken,
+    title="a partition forgot the producer, and took its batch",
+    summary="The leader no longer knew the producer[ {producer_id}] and took {count:a batch|batches} of it without "
+    "checking the sequence: nothing was refused, but a repetition[ {perhaps}] was not recognised there.",
+    steps=(step("A batch was taken, {count:time}", "the line says that the producer was evicted", cites="lines"),),
+    remedies=(
+        remedy(
+            "Nothing to do for these batches. To avoid it raise transactional_id_expiration_ms of the cluster above "
+            "the "
+            "longest pause of the producer",
             "operator",
         ),
     ),
@@ -208,7 +326,7 @@ HEALED_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, HEALED_WORDS),
+    words=(WORDS, HEALED_WORDS, TAKEN_WORDS),
     depth=3,
     causes=(("unresolved_sequence", same_id_and_time),),
     decided_by=(Side.client, Side.broker),

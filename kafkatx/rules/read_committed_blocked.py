@@ -31,7 +31,7 @@ from kafkatx.rules import hanging_transaction
 from kafkatx.rules.answers.leaders import told_open
 from kafkatx.rules.answers.positions import POSITION_WORDS, blocked_told
 from kafkatx.rules.atomicity.lost_markers import is_left_out
-from kafkatx.rules.hanging.live_checks import ASK, FIND_HANGING
+from kafkatx.rules.hanging.live_checks import ASK, END_CUT, END_OPEN, FIND_HANGING
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -356,8 +356,7 @@ WORDS = Words(
             pick(
                 "holder",
                 {
-                    Holder.open: "Commit or abort the transaction[ of {id}] in the application, or wait: the "
-                    "coordinator aborts it at its timeout",
+                    Holder.open: pick("is_deleted_in_part", {True: END_CUT}, END_OPEN),
                     Holder.two_phase: "Commit or abort it[ ({id})] as its other half was decided. It is a two-phase "
                     "transaction: the coordinator never aborts it, and it may rightly wait. Do not start its producer "
                     "anew without keepPreparedTxn, and do not abort it by hand: both may undo what was promised",
@@ -366,8 +365,7 @@ WORDS = Words(
                     Holder.committed: "Do not abort {data.place} yet: the coordinator committed it, and an abort makes "
                     'the loss of its records final. First do what is said of {id} as "not atomic"; only then an '
                     "abort of {data.place} lets readers pass",
-                    Holder.hanging: "Do not abort {data} before both checks under hanging transaction say that "
-                    "it hangs",
+                    Holder.hanging: "Abort {data} only where both checks under hanging transaction say that it hangs",
                 },
                 ASK,
             ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -15,6 +15,7 @@ from kafkatx.findings.finding import EVERYWHERE, Finding, NotCheckable
 from kafkatx.findings.one_value import with_one_value
 from kafkatx.findings.rule import Rule, findings_of, rest_of
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 

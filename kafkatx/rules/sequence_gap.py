@@ -47,7 +47,7 @@ from kafkatx.rules.duplicate_sequence import REPEATED
 from kafkatx.rules.producer_state_expired import WITHOUT_STATE, has_no_state
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import base_sequence_in
+from kafkatx.text.sayings import base_sequence_in, producer_in
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
@@ -98,6 +98,9 @@ def _refused(model: CaptureModel) -> Iterator[Case]:
     for found in alike(model, lambda told: _is_gap(logs, told)):
         shared = failure_facts(model, found)
         came, due = _sequences(logs, found)
+        named = (producer_in(logs.string(row, "detail") or "") for row in found.rows)
+        if shared["producer_id"] is None and (producer := next((one for one in named if one), None)) is not None:
+            shared["producer_id"] = producer[0]
         may_heal = shared["is_brokers"] and found.count < OFTEN and not retries
         told = Facts(
             **shared,
@@ -136,7 +139,13 @@ def _names_it(logs: LogModel, row: int) -> bool:
 def _is_gap(logs: LogModel, told: ToldFailure) -> bool:
     is_refused = known_as(told, OUT_OF_ORDER) or is_of(logs, told, EventKind.sequence_refused) or _ran_out(logs, told)
     is_another = says(logs, told, WITHOUT_STATE, REPEATED) or (has_no_state(logs) and not told.is_brokers)
-    return is_refused and not is_another
+    return is_refused and not is_another and not _is_unknown(logs, told)
+
+
+def _is_unknown(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether another line of the brokers says that the leader knew nothing of the producer."""
+    unknown = logs.of_kind(EventKind.unknown_producer).tolist()
+    return told.is_brokers and any(logs.number(row, "producer_id") == told.producer_id is not None for row in unknown)
 
 
 def _ran_out(logs: LogModel, told: ToldFailure) -> bool:
@@ -159,19 +168,21 @@ def _verdict(model: CaptureModel, found: Alike) -> Verdict:
 WORDS = Words(
     Facts,
     who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
-    title="batches refused out of sequence",
+    title=pick("count", {1: "a batch refused out of sequence"}, "batches refused out of sequence"),
     summary=(
-        "The leader[ of {place}] refused batches of ",
+        "The leader[ of {place}] refused ",
+        pick("count", {1: "a batch"}, "batches"),
+        " of ",
         pick("producer_id", {None: "the producer"}, "producer id {producer_id}"),
         OF_WHOM,
         " as out of order",
         pick("count", {1: ""}, pick("came", {None: ""}, ", the first of them")),
-        pick("due", {None: pick("is_below", {True: ": the first one of its epoch came"}, "")}, WHAT_CAME),
+        pick("due", {None: pick("is_below", {True: ": base sequence 0, the first of its epoch"}, "")}, WHAT_CAME),
         pick(
             "is_below",
             {
-                True: ". No batch is missing before it: the leader has later ones of this producer id, so[ {perhaps}] "
-                "it was overtaken, came once more, or comes from another producer with the same id",
+                True: ". No batch is missing before it: the leader already holds later ones of this producer id, so["
+                " {perhaps}] it was overtaken, came once more, or another producer was given the same id",
             },
             ". A batch before them is[ {perhaps}] missing there, or came in another order",
         ),
@@ -197,7 +208,7 @@ WORDS = Words(
         left_open(
             "producer_id_collision",
             "two producers that were given the same id are refused like this where both write",
-            decided_by="which clients were given this id: their logs, or a dump of the partition",
+            decided_by="the logs of the clients (which of them were given this id), or a dump of the partition",
             needs="is_below",
         ),
         left_open(
@@ -217,8 +228,8 @@ WORDS = Words(
             pick(
                 "is_below",
                 {
-                    True: "Dump the partition[ {place}] and see whether the refused records are in it, and whether one "
-                    "client wrote all batches of this producer id"
+                    True: "Look first whether the refused records are in the partition[ {place}], and whether one "
+                    "client wrote all batches of this producer id there (dump it)"
                 },
                 "Look for an unclean election, a truncation or a failed log directory of the partition[ {place}] "
                 "before the first refusal",
@@ -226,11 +237,10 @@ WORDS = Words(
             "operator",
         ),
         remedy(
-            pick(
-                "nothing_open",
-                {True: "Replace the producer where the error is fatal. Then send again what was not acknowledged"},
-                "Abort the transaction if one is open, or replace the producer where the error is fatal. Then send "
-                "again what was not acknowledged",
+            (
+                pick("nothing_open", {True: "R"}, "Abort the transaction if one is open, else r"),
+                "eplace the producer where the error is fatal. Then send again ",
+                pick("is_below", {True: "only what is missing in the partition"}, "what was not acknowledged"),
             ),
             "application",
         ),
@@ -262,7 +272,7 @@ WORDS_OF_DATA = Words(
         left_open(
             "records that the client gave up",
             "a leader that forgot the producer takes what comes after them",
-            decided_by="the producer's log between both batches: expired batches",
+            decided_by="expired batches in the producer's log between both batches",
         ),
     ),
     remedies=(

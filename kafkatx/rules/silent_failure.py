@@ -16,22 +16,23 @@ Source       KIP-98; KafkaProducer.send, commitTransaction, close (0.11 to 4.3);
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.client_lines import only, subjects, times_of
-from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.conditions import refused_its_records, same_id_and_time
 from kafkatx.findings.ends import SEND_AGAIN
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns
 from kafkatx.findings.lost_data import Lost, covering_client, losses, seen_until
-from kafkatx.findings.outcomes import DESCRIBE, LOOK_UP
+from kafkatx.findings.outcome_remedies import DESCRIBE, LOOK_UP
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.windows import Windows
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.rules.silences.quiet_clients import ENDING_CALLS, Silence, by_logs_alone, over_data
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import data_ref, marker_ref
 from kafkatx.words.explanation import (
@@ -85,12 +86,16 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class LossFacts:
-    """Aborted transactions; `data` are the first ranges of all that was lost, `more` counts the further ones."""
+    """Aborted transactions; `data` are the first ranges of all that was lost, `more` counts the further ones.
+
+    `others` are aborted transactions of the id that its log does not cover, or tells of aloud.
+    """
 
     count: Count
     records: Count
     data: Data
     more: Count | None
+    others: Count | None
     first_data: Data
     ended_by: EndedBy
     written: Refs
@@ -111,20 +116,24 @@ def find(model: CaptureModel) -> Found:
         return  # no client's log to be silent, nor one that covers some of the ids
     windows = Windows(logs)
     lost = [(one, covering_client(model, one)) for one in losses(model)]
-    yield from _cases(model, [*over_data(windows, lost), *by_logs_alone(model, windows)])
+    yield from _cases(
+        model, [*over_data(windows, lost), *by_logs_alone(model, windows)], Counter(one.id for one, _ in lost)
+    )
     alone = [one.id for one, client in lost if client is None and not any(logs.clients_of(one.id))]
     if alone and logs.has_side(Side.client):
         yield NO_LOG.of(Untold(Count(len(alone)), NameList(dict.fromkeys(alone))))
 
 
-def _cases(model: CaptureModel, silences: list[Silence]) -> Iterator[Case]:
+def _cases(model: CaptureModel, silences: list[Silence], aborted: Counter[str]) -> Iterator[Case]:
+    """`aborted` counts the aborted transactions of each id."""
+    aborted.subtract(one.id for one in silences if one.lost is not None)
     groups: dict[tuple[str, bool], list[Silence]] = {}
     for one in silences:
         groups.setdefault((one.id, bool(one.quiet)), []).append(one)
     for (_, is_shown), group in groups.items():
         lost = [one.lost for one in group if one.lost is not None]
         yield Case(
-            facts=_facts(model, group, lost),
+            facts=_facts(model, group, lost, aborted[group[0].id]),
             verdict=Verdict.proved if is_shown else Verdict.likely,
             severity=Severity.error,
             **_columns(model, group, lost),
@@ -160,7 +169,7 @@ def _place(model: CaptureModel, lost: list[Lost]) -> Subject:
     return Subject(lost[0].id, producer_id, *model.topic_partition(code), first, last)
 
 
-def _facts(model: CaptureModel, silences: list[Silence], lost: list[Lost]) -> Facts:
+def _facts(model: CaptureModel, silences: list[Silence], lost: list[Lost], others: int) -> Facts:
     first, client = silences[0], silences[0].client
     failed = {failure.call for one in silences for failure in one.client.failures}
     return Facts(
@@ -170,7 +179,7 @@ def _facts(model: CaptureModel, silences: list[Silence], lost: list[Lost]) -> Fa
         log=model.logs.facts.sources[client.source].path,
         log_since=instant(client.since),
         log_until=instant(max(seen_until(model.logs, client), client.until or -1)),
-        lost=_lost_data(model, lost) if lost else None,
+        lost=_lost_data(model, lost, others) if lost else None,
         calls=JoinedValues(call for call in ENDING_CALLS if call in failed),
         quiet=event_refs(model, first.quiet, 5),
         last_quiet=event_refs(model, first.quiet, 1),
@@ -178,7 +187,7 @@ def _facts(model: CaptureModel, silences: list[Silence], lost: list[Lost]) -> Fa
     )
 
 
-def _lost_data(model: CaptureModel, lost: list[Lost]) -> LossFacts:
+def _lost_data(model: CaptureModel, lost: list[Lost], others: int) -> LossFacts:
     spans, first = [span for one in lost for span in one.data], lost[0]
     markers = [span for span in first.end.markers or first.data if span["marker_offset"] >= 0]
     written = [data_ref(model, span) for span in first.data[:3]]
@@ -187,6 +196,7 @@ def _lost_data(model: CaptureModel, lost: list[Lost]) -> LossFacts:
         records=Count(sum(int(span["records"]) for span in spans)),
         data=data(model, spans[:MOST_RANGES]),
         more=Count(len(spans) - MOST_RANGES) if len(spans) > MOST_RANGES else None,
+        others=Count(others) if others > 0 else None,
         first_data=data(model, first.data),
         ended_by=first.end.ended_by,
         written=(*written, *(marker_ref(model, span) for span in markers[:3])),
@@ -224,6 +234,12 @@ WORDS = Words(
             "is_shown",
             {True: ". The client logged the failure at INFO or below only."},
             ". The application[ {perhaps}] did not notice: its log covers that time and has no warning of it.",
+        ),
+        pick(
+            "lost.others",
+            {None: ""},
+            " {lost.others:more transaction} of the id {lost.others:was|were} aborted, not counted here: its log does "
+            "not cover {lost.others:it|them}, or warns of {lost.others:it|them}.",
         ),
     ),
     actors=(included("client"),),
@@ -317,8 +333,12 @@ RULE = Rule(
     find=find,
     words=(WORDS,),
     depth=7,
-    caused_by=tuple(
-        (rule, same_id_and_time) for rule in ("abort_after_fatal_error", "aborted_by_client", "transaction_timed_out")
+    caused_by=(
+        *(
+            (rule, same_id_and_time)
+            for rule in ("abort_after_fatal_error", "aborted_by_client", "transaction_timed_out")
+        ),
+        ("misconfiguration", refused_its_records),
     ),
     decided_by=(Side.client,),
 )

@@ -14,8 +14,6 @@ Source       KIP-98; TransactionMarkerChannelManager, TransactionCoordinator.onE
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.findings.client_lines import only
@@ -31,6 +29,7 @@ from kafkatx.rules.answers.places import place_of
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -62,7 +61,8 @@ class Waiting:
 class Facts:
     """A decided transaction; of the partitions whose marker is `missing` the first ones are `waiting`.
 
-    `is_placed`: the evidence names its partitions, which a list of ids does not.
+    `is_placed`: the evidence names its partitions, which a list of ids does not. `holder` is the broker that alone has
+    what is missing, of `known_brokers` whose directories are at hand.
     """
 
     id: str
@@ -72,6 +72,8 @@ class Facts:
     marked: Count
     is_placed: bool
     missing: NameList
+    holder: int | None
+    known_brokers: Count
     waiting: tuple[Waiting, ...]
     begin: Refs
     latest: Refs
@@ -242,11 +244,21 @@ def _facts(model: CaptureModel, latest: Array, age: int, parts: list[Array], mis
         marked=Count(len(markers)),
         is_placed=len(parts) > 0,
         missing=NameList(f"{where}" for where in named),
+        holder=_holder(model, missing),
+        known_brokers=Count(model.facts.known_brokers),
         waiting=tuple(_waiting(model, part) for part in missing[:MOST_TOLD]),
         begin=tuple(begin_row(model.transactions[row])) if row >= 0 else (),
         latest=(latest_row(latest),),
         markers=tuple(marker_ref(model, span) for span in markers[:MOST_TOLD]),
     )
+
+
+def _holder(model: CaptureModel, missing: list[Array]) -> int | None:
+    """The broker that alone has all these partitions, of several whose directories are at hand."""
+    if model.facts.known_brokers < 2:
+        return None
+    extents = [model.log_extents.get(int(part["partition_code"])) for part in missing]
+    return only(extent.only_broker if extent is not None else None for extent in extents)
 
 
 def _waiting(model: CaptureModel, part: Array) -> Waiting:
@@ -343,8 +355,15 @@ WORDS = Words(
                     (): "Check that the partition of __transaction_state of {id} has enough replicas in sync. If it "
                     "has, restart its leader. Do not abort by hand"
                 },
-                "Bring {places} {missing:3} back (leader, in-sync replicas): the markers follow by themselves. Do not "
-                "abort by hand",
+                (
+                    pick(
+                        "holder",
+                        {None: "Bring {places} {missing:3} back (leader, in-sync replicas)"},
+                        "Start broker {holder}, or find out why {missing:3} does not answer there: of {known_brokers} "
+                        "brokers whose directories are here it alone has {missing:3}",
+                    ),
+                    ". The markers follow by themselves. Do not abort by hand",
+                ),
             ),
             "operator",
             command=pick(

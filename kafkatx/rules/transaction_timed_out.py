@@ -20,7 +20,6 @@ Source       KIP-98, KIP-588, KIP-890; TransactionCoordinator.abortTimedOutTrans
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from kafkatx.findings.conditions import by_settings, same_time
@@ -54,32 +53,33 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Reason
-from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
-from kafkatx.rules.timeouts.ended_processes import restarted
+from kafkatx.rules.timeouts.early_fences import FENCED_EARLY, EarlyFence, fenced_early
+from kafkatx.rules.timeouts.ended_processes import BREAKS_OFF, ITS_PROCESS, restarted
 from kafkatx.rules.timeouts.failed_checkpoints import failed_commits
 from kafkatx.rules.timeouts.in_logs import LOG_WORDS, TimedOutInLogs, severity_in_logs, told_in_logs
+from kafkatx.rules.timeouts.late_calls import CALLED_LATE, LateCall, called_late
 from kafkatx.rules.timeouts.late_commits import LATE_WORDS, timed_out_by_late_commits
+from kafkatx.rules.timeouts.longer import longer_timeout
 from kafkatx.rules.timeouts.refusals import ALONE_WORDS, TIME_WORDS, TOLD_WORDS, timed_out_by_refusals
 from kafkatx.rules.timeouts.shared_words import (
     BY_ITSELF,
     HELD_UP,
     ITS_LINE,
-    ITS_PROCESS,
     OTHER_INSTANCE,
     REPLAY,
     TIMED_OUT,
     TITLE,
 )
+from kafkatx.rules.timeouts.stalled_processes import STOOD_STILL, WHY_IT_STOOD_STILL, Stall, stalled
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.config_context import advised
 from kafkatx.words.evidence_refs import begin_row, decision_row
-from kafkatx.words.explanation import Phrase, Words, included, left_open, measure, remedy, ruled_out, step
+from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import instant, lasting
 from kafkatx.words.log_refs import event_refs
-from kafkatx.words.proposals import Lasted, Remedies
-from kafkatx.words.remedies import transaction_timeout
+from kafkatx.words.proposals import Remedies
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Data, Duration, Instant, Refs, facts
 
@@ -101,6 +101,9 @@ class Facts(RowEnd):
     commits_refused: Refs
     restarted_at: Instant | None
     restarted: Refs
+    stall: Stall | None
+    late_call: LateCall | None
+    early: EarlyFence | None
     after: After
     later: Refs
     was_initialised: bool
@@ -177,7 +180,9 @@ def _is_lost(facts: Facts) -> bool:
 def _of_rows(group: EndGroup) -> Facts:
     model, row = group.model, group.first.row
     ended = row_end(group)
-    successor = restarted(group)
+    successor, stall = restarted(group), stalled(group)
+    late_call = called_late(group) if ended["framework"] is None else None
+    needs_none = ended["loses_none"] or successor is not None or stall is not None
     after, commit = _after(model, group.numbers[-1])
     checkpointed, commits_refused = failed_commits(group) if ended["framework"] is not None else (Data(), ())
     spans = (span for number in group.numbers for span in TransactionEnd(model, number).aborted_data)
@@ -188,11 +193,14 @@ def _of_rows(group: EndGroup) -> Facts:
         commits_refused=commits_refused,
         restarted_at=instant(successor.since) if successor is not None else None,
         restarted=event_refs(model, successor.rows[:1]) if successor is not None else (),
+        stall=stall,
+        late_call=late_call,
+        early=fenced_early(group),
         after=after,
         later=tuple(decision_row(model.transactions[commit])) if commit is not None else ended["next"],
         was_initialised=bool(row["next_state"] == EMPTY),
         until_next=Duration(row["next_timestamp"] - row["completion_timestamp"]),
-        remedies=() if ended["loses_none"] or successor is not None else _remedies(group),
+        remedies=() if needs_none else longer_timeout(group, late_call),
     )
 
 
@@ -209,29 +217,21 @@ def _after(model: CaptureModel, row: int) -> tuple[After, int | None]:
     return (After.nothing if latest is not None and model.is_latest_known(latest) else After.lost), None
 
 
-def _remedies(group: EndGroup) -> Remedies:
-    """A timeout from the longest transaction measured of the id, and from what a broker was away meanwhile."""
-    model = group.model
-    of_id = model.transactions_of(int(group.first.row["id_code"]))
-    needed = int(model.ends.duration_ms[of_id].max())
-    t = model.transactions[group.numbers]
-    known = t[(t["started_at"] >= 0) & (t["decided_at"] >= 0)]
-    away = [
-        outage.duration_ms
-        for outage in outages(model.logs)
-        if ((known["started_at"] <= outage.until) & (known["decided_at"] >= outage.since)).any()
-    ]
-    measured = LONGEST.of(Lasted(Duration(needed)))
-    whom = advised(model, group.transactional_id)
-    return transaction_timeout(whom, max(0, needed), measured, max(away, default=0))
-
-
-LONGEST = Phrase(Lasted, measure("the longest transaction of the id ran {time} (at least: it was cut off)"))
 WORDS = Words(
     Facts,
     title=pick(
         "uncommitted",
-        {None: pick("restarted_at", {None: TITLE}, "transaction timed out: its process had ended")},
+        {
+            None: pick(
+                "stall",
+                {
+                    None: pick(
+                        "restarted_at", {None: TITLE}, "transaction timed out[ after {timeout}]; its log breaks off"
+                    )
+                },
+                "transaction timed out: its process stood still",
+            )
+        },
         "{uncommitted.records:record} of a completed checkpoint lost by a timeout",
     ),
     summary=(
@@ -239,11 +239,13 @@ WORDS = Words(
         COMMITTED_SAID,
         "[ Flink could not commit {uncommitted} any more: they belong to a completed checkpoint, so it does not write "
         "them again.]",
+        "[ Its log breaks off in it, and a client in its place is made at {restarted_at}.]",
         pick("perhaps", {None: " No second instance caused it."}, ""),
     ),
     actors=(T1,),
     steps=(
         WROTE,
+        FENCED_EARLY,
         step(
             (
                 "The coordinator aborted it[ {took} after its start]",
@@ -268,11 +270,9 @@ WORDS = Words(
             cites="commits_refused",
             needs="commits_refused",
         ),
-        step(
-            "The log of T1's client breaks off in the transaction, and a new one begins at {restarted_at}",
-            "no line of a client from before comes later",
-            cites="restarted",
-        ),
+        BREAKS_OFF,
+        STOOD_STILL,
+        CALLED_LATE,
         step("{after.value}", cites="later"),
     ),
     considered=(
@@ -305,6 +305,22 @@ WORDS = Words(
             cites="decided",
             needs="may_be_own",
         ),
+        left_open(
+            "another end that leaves the same records",
+            pick(
+                "reason",
+                {
+                    Reason.near_timeout: "it ran about as long as its timeout, not surely longer",
+                    Reason.over_timeout_late: "an InitProducerId that gave up leaves them too",
+                    Reason.state_refused: "brokers from 0.11.0.2 on time out with a new epoch",
+                },
+                "transactions v2, which nothing here excludes, let a client's own abort leave them too",
+            ),
+            decided_by=f"the client's log or {COORDINATOR_TELLS}",
+            cites="decided",
+            needs="perhaps is_refuted",
+            unless="may_be_own",
+        ),
         ruled_out(
             OTHER_INSTANCE,
             "InitProducerId came {until_next} after the abort was complete: not as its retry",
@@ -319,7 +335,7 @@ WORDS = Words(
             unless="was_initialised",
         ),
     ),
-    remedies=(REPLAY, RESENT, LOOK_FIRST, NOT_RESENT, included("remedies"), ITS_PROCESS, BY_ITSELF),
+    remedies=(REPLAY, RESENT, LOOK_FIRST, NOT_RESENT, included("remedies"), ITS_PROCESS, WHY_IT_STOOD_STILL, BY_ITSELF),
 )
 
 SAME_EPOCH_WORDS = Words(

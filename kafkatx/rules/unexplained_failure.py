@@ -16,9 +16,8 @@ Source       Errors, TransactionManager, ProducerConfig (0.11 to 4.3); rd_kafka_
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from kafkatx.findings.accounts import Account, Accounted
+from kafkatx.findings.accounts import Account, Accounted, wraps_the_unsaid
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.failure_kinds import UNEXPECTED
@@ -29,11 +28,13 @@ from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.failures import call_of
+from kafkatx.histories.logs.frameworks_named import owner_in_lines
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import names_a_newer_one
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
@@ -50,7 +51,8 @@ class Facts:
     """A failure without a cause, told `count` times; of a broker where `is_brokers`.
 
     `error` is what names it, `protocol_name` and `code` the protocol's error behind it where it is called otherwise;
-    `framework` what owns the producer, where the application can't call it;
+    `framework` what owns the producer, where the application can't call it; `is_cut` whether the lines below an
+    exception that only wraps another are not at hand, `is_retry` whether a request was made again to the text's end;
     `begins` how often the application called beginTransaction since, of a producer that can do nothing more;
     `means` what the catalogue says of it, `category` what it means to the client (PLAIN: nothing shows a transaction);
     `candidates` the names of the causes that fit, the likeliest first, `open` what is said of each.
@@ -72,6 +74,8 @@ class Facts:
     lines: Refs
     begins: Count | None = None
     framework: str | None = None
+    is_cut: bool = False
+    is_retry: bool = False
 
     @property
     def names_newer(self) -> bool:
@@ -97,6 +101,11 @@ class Facts:
     def may_be_replaced(self) -> bool:
         """Whether a new instance may have its id already, which one more would fence."""
         return "fenced_by_new_instance" in self.candidates
+
+    @property
+    def may_be_late(self) -> bool:
+        """Whether Streams owns the producer, whose transactions time out sooner than others."""
+        return "Streams" in (self.framework or "") and "transaction_timed_out" in self.candidates
 
     @property
     def is_abortable(self) -> bool:
@@ -205,13 +214,17 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         lines=event_refs(model, group.rows(), 4),
         begins=_begins_since(model, group),
         framework=_owner(model, told),
+        is_retry=told.is_retry,
+        is_cut=any(wraps_the_unsaid(model.logs, row) for row in told.rows),
     )
 
 
 def _owner(model: CaptureModel, told: ToldFailure) -> str | None:
     """The framework whose producer failed, where it makes and calls producers by itself."""
     found = framework_of(model, told.transactional_id, told.client)
-    return str(found.name) if found is not None and found.name in STREAMS | CONNECT | FLINK else None
+    if found is None:
+        return owner_in_lines(model.logs, told.rows)
+    return str(found.name) if found.name in STREAMS | CONNECT | FLINK else None
 
 
 def _begins_since(model: CaptureModel, group: _Group) -> Count | None:
@@ -229,7 +242,7 @@ WHAT = pick(
 
 WORDS = Words(
     Facts,
-    title=("{named_error}[ in {call}], cause open",),
+    title=("{named_error}[ in {call}], ", pick("is_retry", {True: "asked again"}, "cause open")),
     summary=(
         WHAT,
         "[ ({protocol_name}, {code})]",
@@ -251,12 +264,17 @@ WORDS = Words(
             },
             "",
         ),
+        pick("is_retry", {True: " The client asks again; that it got through does not stand here."}, ""),
         " This evidence does not show its cause.",
     ),
     actors=(included("client"),),
     steps=(
         step(
-            pick("count", {1: "The error was logged"}, "The error was logged {count:time}"),
+            pick(
+                "is_retry",
+                {True: "The request was refused {count:time}"},
+                pick("count", {1: "The error was logged"}, "The error was logged {count:time}"),
+            ),
             cites="lines",
         ),
         step("The application went on calling beginTransaction, {begins:time}: no call on this producer succeeds"),
@@ -304,6 +322,12 @@ WORDS = Words(
             "operator",
             needs="is_unexpected",
         ),
+        remedy(
+            "If it was the timeout: Streams sets transaction.timeout.ms to 10 s. Raise "
+            "producer.transaction.timeout.ms above the longest pause of a task, quotas and rebalances included",
+            "client",
+            needs="may_be_late",
+        ),
         remedy("Make the same call again, with the same producer", "application", needs="is_retriable"),
         remedy(
             "Nothing to call again: the broker repeats its own requests. If the line goes on to come, look whether the "
@@ -312,9 +336,20 @@ WORDS = Words(
             needs="is_repeated",
         ),
         remedy(
-            "Look at the log before this line: the first error in it is the cause, this one may be its echo",
+            pick(
+                "is_cut",
+                {True: 'Look at the lines below this one: the last that begins with "Caused by:" names the error'},
+                "Look at the log before this line: the first error in it is the cause, this one may be its echo",
+            ),
             "application",
-            unless="is_fatal is_abortable is_retriable is_repeated",
+            unless="is_fatal is_abortable is_retriable is_repeated is_retry",
+        ),
+        remedy(
+            "Look whether the client got through later (it begins a transaction, or is given a producer id). If not, "
+            "look "
+            "at the coordinator of its transactional.id: the logs of the brokers at that time, and the state of the id",
+            "operator",
+            needs="is_retry",
         ),
     ),
 )

@@ -21,16 +21,8 @@ from __future__ import annotations
 from kafkatx.findings.client_lines import TIMES, advised_of, by_client, columns, only, seen, times_of
 from kafkatx.findings.conditions import by_settings, same_time
 from kafkatx.findings.given_up import IN_LOGS, PartitionLog, partition_logs
-from kafkatx.findings.outcomes import (
-    FATE_ALONE,
-    IS_REPLACED,
-    OUTCOME,
-    REPLACE,
-    Call,
-    Resolved,
-    TransactionFate,
-    fate_of,
-)
+from kafkatx.findings.outcome_remedies import IS_REPLACED, REPLACE
+from kafkatx.findings.outcomes import FATE_ALONE, OUTCOME, Call, Resolved, TransactionFate, fate_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel

@@ -9,15 +9,15 @@ not started together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.testimony import first_of_each, statements_of
+from kafkatx.histories.logs.testimony import MADE_RANDOM, first_of_each, statements_of
 from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import latest_row
@@ -30,7 +30,6 @@ from kafkatx.words.values import Count, NameList, Refs, facts
 RANDOM = "<uuid>"
 """The random part that nobody sets by hand for each instance."""
 FEWEST, FEWEST_IN_LOGS, APART_MS = 3, 2, 60_000
-MADE_RANDOM = "random_id"
 MOST_CITED = 4
 
 

@@ -17,7 +17,7 @@ Source       KIP-98, KIP-447.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
@@ -29,12 +29,14 @@ from kafkatx.kernels.growing import Array
 from kafkatx.rules.unstable_in_lists import LIST_WORDS, found_in_lists
 from kafkatx.rules.unstable_in_pages import PAGE_WORDS, found_in_pages
 from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.evidence_refs import begin_row, completion_row
+from kafkatx.words.evidence_refs import begin_row, completion_row, data_of
 from kafkatx.words.explanation import Words, actor, left_open, remedy, step
+from kafkatx.words.facts import data
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Instant, Refs, facts
+from kafkatx.words.values import MOST_RANGES, Count, Data, Instant, Refs, facts
 
 FEWEST, MANY = 3, 5
 MOST_ACTORS = 4
@@ -58,6 +60,8 @@ class Overtaken:
     new: str
     at: Instant
     new_at: Instant
+    wrote: Data
+    new_wrote: Data
     rows: Refs
 
 
@@ -201,8 +205,16 @@ def _overtaken(model: CaptureModel, succession: list[_Life]) -> Overtaken | None
         if len(late):
             first, after = t[theirs[np.argmin(t["decided_at"][theirs])]], t[late[np.argmax(t["decided_at"][late])]]
             rows = (*completion_row(first), *completion_row(after))
-            return Overtaken(old.name, new.name, Instant(after["decided_at"]), Instant(first["decided_at"]), rows)
+            wrote = (_written(model, late), _written(model, theirs))
+            return Overtaken(
+                old.name, new.name, Instant(after["decided_at"]), Instant(first["decided_at"]), *wrote, rows
+            )
     return None
+
+
+def _written(model: CaptureModel, rows: Array) -> Data:
+    """What transactions wrote, as far as their partitions are at hand."""
+    return data(model, [span for row in rows.tolist() for span in data_of(model, row)][:MOST_RANGES])
 
 
 def _case(model: CaptureModel, skeleton: str, family: list[_Life], succession: list[_Life]) -> Case:
@@ -273,8 +285,14 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
-            "Stop the instance of {overtaken.old} if it still runs: no start fences it. Check whether it wrote what "
-            "its successor wrote too",
+            (
+                "Stop the instance of {overtaken.old} if it still runs: no start fences it. Compare what it committed "
+                "late",
+                pick("overtaken.wrote", {(): ""}, " ({overtaken.wrote})"),
+                " with what its successor committed",
+                pick("overtaken.new_wrote", {(): ""}, " ({overtaken.new_wrote})"),
+                ": equal records are duplicates that readers have got",
+            ),
             "operator",
         ),
         remedy(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.damage import Damage, noted
 from kafkatx.segments.resync import ExpectedNext, Resync, crc_matches, is_zero, size_of
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 
 ROWS_PER_CHUNK = 16_384
 BUFFER_SIZE = 2 << 20

@@ -12,13 +12,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
-import lz4.frame
-import snappy
-import zstandard
 
 from kafkatx.formats.record_batch import Codec
+from kafkatx.terms.records import dataclass
 
 LARGEST_PAYLOAD = 256 << 20
 """Bytes that the records of one batch may have: above what any sensible max.message.bytes allows."""
@@ -88,6 +84,8 @@ def _gzip(data: bytes, limit: int) -> Iterator[bytes]:
 
 
 def _lz4(data: bytes, limit: int) -> Iterator[bytes]:
+    import lz4.frame  # each codec by need: together they take as long to load as a small segment to read
+
     while data:
         frame = lz4.frame.LZ4FrameDecompressor()
         left: bytes | None = data
@@ -104,6 +102,8 @@ def _lz4(data: bytes, limit: int) -> Iterator[bytes]:
 
 
 def _zstd(data: bytes, limit: int) -> Iterator[bytes]:
+    import zstandard
+
     at = 0
     while at < len(data):
         frame = zstandard.ZstdDecompressor().decompressobj()
@@ -138,6 +138,8 @@ def _snappy(data: bytes, limit: int) -> Iterator[bytes]:
 
 def _snappy_block(block: bytes, limit: int) -> bytes:
     """Decompress one raw block; the size it claims is looked at first, since memory is taken for it."""
+    import snappy
+
     claimed, shift = 0, 0
     for byte in block[:5]:
         claimed |= (byte & 0x7F) << shift

@@ -31,6 +31,8 @@ class Interner:
         if not len(starts):
             return np.empty(0, np.int32)
         pack_ranges.count(len(starts))
+        if lengths.max() < 0:
+            return np.full(len(starts), -1, np.int32)
         if not pack_ranges.is_compiled:
             return self._one_by_one(data, starts, lengths)
         import pyarrow as pa

@@ -11,12 +11,13 @@ of files.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from kafkatx.segments.batches import Rows
+from kafkatx.terms.records import dataclass
 
 BEGIN = -(1 << 62)
 

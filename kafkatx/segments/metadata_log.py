@@ -7,7 +7,6 @@ of what they say.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from kafkatx.formats.record_batch import MAGIC, Attributes
 from kafkatx.segments.batches import Chunk, Rows
 from kafkatx.segments.interning import Interner
 from kafkatx.segments.records import RecordChunk, RecordWalk
+from kafkatx.terms.records import dataclass
 
 UNREADABLE = -1
 

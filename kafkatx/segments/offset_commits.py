@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from kafkatx.kernels.rows import COMMIT
 from kafkatx.kernels.transaction_log import PROBLEM
 from kafkatx.segments.batches import Chunk, Rows
 from kafkatx.segments.records import PROBLEMS_PER_CALL, RecordChunk, RecordWalk
+from kafkatx.terms.records import dataclass
 
 EXPECTED = {
     BAD_KEY: "a key of a group's record",

@@ -7,7 +7,6 @@ batches where they are not. What can't be read becomes damage of the walk; the r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +21,7 @@ from kafkatx.segments.compression import LARGEST_PAYLOAD, decompress
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.messages import message_rows
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 
 ROWS_PER_CALL = 32_768
 PROBLEMS_PER_CALL = 1024

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import google_crc32c
@@ -28,6 +27,7 @@ from kafkatx.kernels.batches import (
 )
 from kafkatx.kernels.bytes import varint_at
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 
 SCAN_WINDOW = 1 << 22
 FIRST_WINDOW = 1 << 16

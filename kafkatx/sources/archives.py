@@ -14,16 +14,16 @@ import contextlib
 import os
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from kafkatx.sources import places
 from kafkatx.sources.packing import STEP, Damaged, Packing, compression_of, packing_of
 from kafkatx.sources.unpacking import SINGLE, Allowance, Limits, TooLarge, Unpacking, unpack
+from kafkatx.terms.records import dataclass
 
 SEPARATOR = "!/"
 STANDARD_INPUT = "-"
@@ -58,6 +58,8 @@ class _Table:
 
     def new_folder(self) -> Path:
         """An empty folder of its own for something unpacked."""
+        import tempfile
+
         if self.folder is None or self.owner != os.getpid():
             self.folder, self.owner = tempfile.mkdtemp(prefix="kafkatx-"), os.getpid()
         return Path(tempfile.mkdtemp(dir=self.folder))

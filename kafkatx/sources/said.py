@@ -7,9 +7,10 @@ Meaning   what a word says is asked where files are told apart (evidence/claims.
 from __future__ import annotations
 
 import os
-import re
 
-_WORD = re.compile(r"([A-Za-z0-9._-]+)=(?=.)")
+from kafkatx.terms.regex import regex
+
+_WORD = regex(r"([A-Za-z0-9._-]+)=(?=.)")
 
 
 def said(path: str) -> tuple[tuple[str, ...], str]:

@@ -6,11 +6,12 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from kafkatx.sources import places, stores
 from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount
+from kafkatx.terms.records import dataclass
 
 STEP = 1 << 20
 FILES_AT_ONCE = 4

@@ -13,11 +13,12 @@ import contextlib
 import errno
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kafkatx.sources.urls import Way, root_of
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 ELSEWHERE = 'its name has an empty part, "." or "..", and would lead to another object'
 LONGEST_REASON = 160

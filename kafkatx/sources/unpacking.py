@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import shutil
 import struct
-import tarfile
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kafkatx.sources import places
 from kafkatx.sources.packing import STEP, Damaged, Packing, compression_of, unpacked
+from kafkatx.terms.records import dataclass
+
+if TYPE_CHECKING:
+    import tarfile
+    import zipfile
 
 GIB = 1 << 30
 MOST_FILES = 1_000_000
@@ -215,6 +218,8 @@ class _Pipe:
 
 
 def _unpack_tar(unpacking: Unpacking, file: BinaryIO) -> None:
+    import tarfile
+
     pipe = _Pipe(_peeled(file))
     last = "its beginning"
     try:
@@ -244,6 +249,8 @@ def _unpack_member(unpacking: Unpacking, archive: tarfile.TarFile, member: tarfi
 
 
 def _unpack_zip(unpacking: Unpacking, file: BinaryIO) -> None:
+    import zipfile
+
     try:
         if members_of_zip(file) > MOST_FILES:
             raise TooLarge(f"it holds more than {MOST_FILES:,} files")
@@ -257,6 +264,8 @@ def _unpack_zip(unpacking: Unpacking, file: BinaryIO) -> None:
 
 
 def _unpack_zipped(unpacking: Unpacking, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    import zipfile
+
     kind = member.external_attr >> 28
     name = member.filename.replace("\\", "/")
     if member.is_dir() or name.endswith("/"):

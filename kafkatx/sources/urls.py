@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import unquote, urlsplit
 
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 SCHEMES = ("s3", "gs", "abfs", "abfss", "hdfs", "viewfs")
@@ -23,8 +25,8 @@ OF_BUCKETS = ("s3", "gs")
 OF_DEFAULT_HOST = ("hdfs", "viewfs")
 HIDDEN = "[hidden]"
 
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_BUCKET, _HOST = re.compile(r"[\w.-]+", re.ASCII), re.compile(r"[\w.-]+(:\d+)?", re.ASCII)
+_URL = regex(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_BUCKET, _HOST = regex(r"[\w.-]+", re.ASCII), regex(r"[\w.-]+(:\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ A condition is tested row by row, so that whoever asked need not test it again; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import and_
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafkatx.tables.columns import TIME
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import EPOCH
 
 if TYPE_CHECKING:

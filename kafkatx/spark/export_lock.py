@@ -14,12 +14,13 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kafkatx.spark.export_store import ExportStore
 from kafkatx.terms.errors import OutputError
+from kafkatx.terms.records import dataclass
 
 LOCK = "_kafkatx.lock"
 

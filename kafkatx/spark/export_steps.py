@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import chain
@@ -24,6 +23,7 @@ from kafkatx.stages.facts import FactsError
 from kafkatx.stages.judging import CaptureDiagnosis, diagnosed
 from kafkatx.stages.models import Telling, models
 from kafkatx.stages.stamp import UNSTAMPED, Stamp
+from kafkatx.stages.strands import StrandTold
 from kafkatx.stages.table_blocks import Block, blocks_of_capture
 from kafkatx.stages.table_diagnosis import (
     captures_table,
@@ -47,7 +47,7 @@ STAGE_DDL = (
     "begin bigint, piece int, payload binary"
 )
 MISSING, WRITTEN = "missing", "written"
-"""Kinds of rows that are no table's: files that are missing; files that were written already, `unit` their table."""
+"""Kinds of rows that are no table's: files that are missing; strands that were written already, `unit` their table."""
 STAGE_OPTIONS = {
     "compression": "uncompressed",
     "parquet.block.size": str(16 << 20),
@@ -82,18 +82,18 @@ def read_files(
     if place is None:
         yield from of_blocks(block for one in files for block in blocks_of(one, tables))
     else:
-        drafts: list[Draft] = []
+        told: list[StrandTold] = []
         yield from of_blocks(
-            _blocks_beside(drafts, rows_of_files(files, tables, Drafting(place, _task(), stamp), enough))
+            _blocks_beside(told, rows_of_files(files, tables, Drafting(place, _task(), stamp), enough))
         )
-        yield from of_blocks(Block(WRITTEN, one.table, one.rows, json.dumps(asdict(one)).encode()) for one in drafts)
+        yield from of_blocks(Block(WRITTEN, one.table, one.rows, one.to_json()) for one in told)
     yield from of_facts(record_batches(fact for one in files for fact in facts_of_file(one)), FACTS_TABLE.name)
 
 
-def _blocks_beside(drafts: list[Draft], found: Iterable[Block | Draft]) -> Iterator[Block]:
+def _blocks_beside(told: list[StrandTold], found: Iterable[Block | StrandTold]) -> Iterator[Block]:
     for one in found:
-        if isinstance(one, Draft):
-            drafts.append(one)
+        if isinstance(one, StrandTold):
+            told.append(one)
         else:
             yield one
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kafkatx.sources import places, stores
 from kafkatx.terms.errors import OutputError
+from kafkatx.terms.records import dataclass
 
 SPARKS = {"s3": "s3a"}
 """Schemes that Hadoop's file systems have another name for."""

@@ -10,8 +10,9 @@ Never    pickled: rows are Arrow streams, facts are encoded by stages/codec.py. 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,11 @@ from kafkatx.sources.said import of_place
 from kafkatx.sources.states import file_states, with_sums
 from kafkatx.spark.dealt_blocks import dealt, jobs, shares, width_of
 from kafkatx.spark.export_lock import locked
+from kafkatx.spark.export_stage import ExportStage
 from kafkatx.spark.export_steps import (
     DRAFTS_DDL,
-    MISSING,
     STAGE_DDL,
-    STAGE_OPTIONS,
     TOLD,
-    WRITTEN,
     as_stage_rows,
     exported,
     facts_written,
@@ -39,7 +38,6 @@ from kafkatx.spark.export_steps import (
 from kafkatx.spark.export_store import ExportStore
 from kafkatx.spark.failures import SparkFailedError, failures_told
 from kafkatx.spark.looking import looks_in_tasks
-from kafkatx.spark.missing import look_for, told_beside
 from kafkatx.spark.pipeline import exported_on
 from kafkatx.spark.planning import placed
 from kafkatx.spark.schema import spark_schema
@@ -51,18 +49,22 @@ from kafkatx.spark.writing_session import writing_session
 from kafkatx.stages.divided_parts import Draft, Drafting
 from kafkatx.stages.export_folders import release
 from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, Manifest, Recipe, Run, TableFile, parse_manifest
+from kafkatx.stages.export_packing import tasks_of_export, tasks_of_places
 from kafkatx.stages.exported_rows import divided_schema
 from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import FACTS, ORDER
+from kafkatx.stages.lone_copies import TOLD_IN_ORDER
 from kafkatx.stages.models import Telling, joined_evidence
 from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.run_names import captures_kept, names_kept
 from kafkatx.stages.stamp import Stamp
+from kafkatx.stages.strands import StrandTold, not_in_order, without
 from kafkatx.stages.table_files import sources
-from kafkatx.stages.whole_partitions import ENOUGH, tasks_of_export
+from kafkatx.stages.whole_partitions import ENOUGH
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.facts import FACTS as FACTS_TABLE
 from kafkatx.terms.errors import NothingReadableError, OutputError, UsageError
+from kafkatx.terms.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -173,6 +175,7 @@ class _Export:
     verify_all: bool
     run: Run
     taken_over: list[str] = field(default_factory=list)
+    strands: list[StrandTold] = field(default_factory=list)
 
     def done(self) -> ExportedBySpark:
         """Do what is still to be done of the run, and have it in the manifest."""
@@ -190,7 +193,7 @@ class _Export:
             whole = Manifest([*manifest.runs, self.run])
             self.store.write(MANIFEST, whole.to_json())
             self.store.write(SUCCESS, b"")
-            self.store.remove(self._stage())
+            self.store.remove(self._stage.place())
         return ExportedBySpark(self.store.path, whole, self.run, tuple(self.taken_over))
 
     def _manifest(self) -> Manifest:
@@ -200,14 +203,15 @@ class _Export:
         strange = (
             None if data is not None else next((one for one in self.store.files() if not one.startswith("_")), None)
         )
-        if found is None or (strange is not None and not self.store.has(self._stage("run.json"))):
+        if found is None or (strange is not None and not self.store.has(self._stage.place("run.json"))):
             raise UsageError(f"{self.store.path} exists and is no export of kafkatx; give another place")
         if any(run.recipe["options"].get("format") != self.format for run in found.runs):
             raise UsageError(f"{self.store.path} is an export that is laid otherwise; give another place")
         return found
 
-    def _stage(self, *inner: str) -> str:
-        return "/".join([f"_stage-{self.run.run_id}", *inner])
+    @property
+    def _stage(self) -> ExportStage:
+        return ExportStage(self.spark, self.store, self.run.run_id)
 
     @property
     def _stamp(self) -> Stamp:
@@ -215,10 +219,10 @@ class _Export:
 
     def _begin(self) -> None:
         """Take over when the run began, else note it."""
-        if (told := self.store.noted(self._stage("run.json"))) is not None:
+        if (told := self.store.noted(self._stage.place("run.json"))) is not None:
             self.run.exported_at = int(told["exported_at"])
         else:
-            self.store.note(self._stage("run.json"), {"exported_at": self.run.exported_at})
+            self.store.note(self._stage.place("run.json"), {"exported_at": self.run.exported_at})
 
     def _read(self) -> dict[str, int]:
         """Read every file, once; what workers could not open is looked for also where that was done before.
@@ -229,19 +233,28 @@ class _Export:
 
         def read() -> DataFrame:
             todo = tasks_of_export(self.evidence, self.verify_all, self._width)
-            place = self.store.shown(self._stage("drafts")) if self.format == "parquet" else None
+            place = self.store.shown(self._stage.place("drafts")) if self.format == "parquet" else None
             step = partial(read_files, tables=names, place=place, stamp=self._stamp, enough=ENOUGH)
             return spread(self.spark, todo).mapInArrow(InWorker(step, "reading files", as_stage_rows), STAGE_DDL)
 
-        rows = self._kept("read", (*names, FACTS_TABLE.name, MISSING), read)
-        if rows.pop(MISSING, 0):
-            try:
-                missing = self._rows("read", [MISSING]).select(*FACTS.names).toArrow()
-                look_for(told_beside(missing.to_batches()))
-            except SparkFailedError:
-                self.store.remove(self._stage("read"))
-                self.store.remove_file(self._stage("read.json"))
-                raise
+        return self._read_again(self._stage.looked_for("read", (*names, FACTS_TABLE.name), read))
+
+    def _read_again(self, rows: Counter[str]) -> Counter[str]:
+        """Read as blocks what was written of strands that reach into each other; returns how many rows there are."""
+        told = self._stage.strands()
+        self.strands, places = told, {*not_in_order(told)}
+        if not places:
+            return rows
+        self.strands = without(told, places)
+        rows.subtract({table: sum(one.rows for one in told if one.table == table) for table in TOLD_IN_ORDER})
+        rows.update({table: sum(one.rows for one in self.strands if one.table == table) for table in TOLD_IN_ORDER})
+
+        def read() -> DataFrame:
+            todo = tasks_of_places(self.evidence, self.verify_all, self._width, places)
+            step = partial(read_files, tables=tuple(sorted({table for table, _ in places})))
+            return spread(self.spark, todo).mapInArrow(InWorker(step, "reading files again", as_stage_rows), STAGE_DDL)
+
+        rows.update(self._stage.looked_for("again", TOLD_IN_ORDER, read))
         return rows
 
     def _write_facts(self, rows: dict[str, int]) -> None:
@@ -249,8 +262,8 @@ class _Export:
         name = FACTS_TABLE.name
 
         def write() -> list[Draft]:
-            width = width_of(self._sizes([name])[name], self._width)
-            facts = self._rows("read", [name]).select(*FACTS.names)
+            width = width_of(self._stage.sizes([name])[name], self._width)
+            facts = self._stage.rows("read", [name]).select(*FACTS.names)
             spread_out = facts.repartitionByRange(width, *ORDER) if width > 1 else facts.coalesce(1)
             return self._drafts(spread_out.sortWithinPartitions(*ORDER), facts_written, [name])
 
@@ -262,11 +275,13 @@ class _Export:
         facts = Export(self.store.path, tuple(files), tuple(range(len(self.evidence.captures))))
         names = tuple(name for name in self.run.recipe["wanted"] if name in TOLD)
         judge = partial(judged_to_blocks, telling=Telling(), exports=(facts,), tables=names)
-        return self._kept("told", names, lambda: exported_on(self.spark, [facts], judge, STAGE_DDL)) if names else {}
+        return (
+            self._stage.kept("told", names, lambda: exported_on(self.spark, [facts], judge, STAGE_DDL)) if names else {}
+        )
 
     def _write_tables(self, rows: dict[str, int]) -> None:
         """Write the other tables from the stages, which hold so many rows of each."""
-        sizes = self._sizes(name for name in self.run.recipe["wanted"] if name != FACTS_TABLE.name)
+        sizes = self._stage.sizes(name for name in self.run.recipe["wanted"] if name != FACTS_TABLE.name)
         if self.format != "parquet":
             for name in sizes:
                 self._append(name, rows.get(name, 0))
@@ -276,22 +291,15 @@ class _Export:
             self._written(f"tables-{number}", partial(self._written_tables, of_job), rows)
 
     def _written_tables(self, sizes: dict[str, int]) -> list[Draft]:
-        blocks = self._rows("read", sizes).unionByName(self._rows("told", sizes))
+        blocks = self._stage.blocks(sizes)
         to_write = dealt(blocks.select("kind", "unit", "rows", "payload"), *shares(sizes, self._width))
-        return self._drafts(to_write, tables_written, sizes, self._written_as_read(sizes))
-
-    def _written_as_read(self, names: Iterable[str]) -> list[Draft]:
-        """Files of tables that the tasks wrote that read their rows."""
-        if not self.store.files(self._stage("read", f"kind={WRITTEN}")):
-            return []
-        told = self._rows("read", [WRITTEN]).select("payload").toArrow().column("payload").to_pylist()
-        drafts = [Draft(**json.loads(one)) for one in told]
-        return [draft for draft in drafts if draft.table in names]
+        written = [draft for one in self.strands for draft in one.drafts if one.table in sizes]
+        return self._drafts(to_write, tables_written, sizes, written)
 
     def _append(self, name: str, rows: int) -> None:
         """Append a table's rows to a table that is not of files alone."""
-        sizes = self._sizes([name])
-        blocks = self._rows("read", [name]).unionByName(self._rows("told", [name]))
+        sizes = self._stage.sizes([name])
+        blocks = self._stage.blocks([name])
         step = InWorker(partial(exported, table=name, stamp=self._stamp), f"writing {name}")
         in_units = dealt(blocks.select("kind", "unit", "rows", "payload"), *shares(sizes, self._width))
         frame = in_units.mapInArrow(step, spark_schema(divided_schema(EXPORTED[name], self._stamp)))
@@ -305,7 +313,7 @@ class _Export:
 
         A table that has no rows gets a file as well.
         """
-        place = self.store.shown(self._stage("drafts"))
+        place = self.store.shown(self._stage.place("drafts"))
         writing = InWorker(partial(step, place=place, stamp=self._stamp), "writing tables")
         told = rows.mapInArrow(writing, DRAFTS_DDL).toArrow().to_pylist()
         found = [*before, *(Draft(**one) for one in told)]
@@ -317,51 +325,18 @@ class _Export:
 
         Raises SparkFailedError where a table lacks rows that were read.
         """
-        noted = self.store.noted(self._stage(f"{step}.json"))
+        noted = self.store.noted(self._stage.place(f"{step}.json"))
         drafts = write() if noted is None else [Draft(**one) for one in noted]
         try:
             check_rows(self.store, drafts, rows)
             if noted is None:
-                self.store.note(self._stage(f"{step}.json"), [asdict(draft) for draft in drafts])
+                self.store.note(self._stage.place(f"{step}.json"), [asdict(draft) for draft in drafts])
             else:
                 self.taken_over += sorted({draft.table for draft in drafts})
-            self.run.tables |= moved(self.store, drafts, self._stage("drafts"), self._stamp)
+            self.run.tables |= moved(self.store, drafts, self._stage.place("drafts"), self._stamp)
         except SparkFailedError:  # what is there can't be gone on with
-            self.store.remove(self._stage())
+            self.store.remove(self._stage.place())
             raise
-
-    def _kept(self, stage: str, kinds: Iterable[str], make: Callable[[], DataFrame]) -> dict[str, int]:
-        """Return how many rows of each kind a stage holds; it is made unless it is noted that it is there."""
-        from pyspark.sql import Observation
-        from pyspark.sql import functions as F
-
-        if (noted := self.store.noted(self._stage(f"{stage}.json"))) is None:
-            seen, rows = Observation(), F.coalesce("rows", F.lit(1))
-            of_table = F.when(F.col("kind") == WRITTEN, F.col("unit")).otherwise(F.col("kind"))
-            counts = [F.sum(F.when(of_table == kind, rows)).alias(kind) for kind in kinds]
-            writer = make().observe(seen, *counts).write.partitionBy("kind").mode("overwrite")
-            writer.options(**STAGE_OPTIONS).parquet(self.store.for_spark(self._stage(stage)))
-            noted = {kind: count for kind, count in seen.get.items() if count}
-            self.store.note(self._stage(f"{stage}.json"), noted)
-        return dict(noted)
-
-    def _rows(self, stage: str, kinds: Iterable[str]) -> DataFrame:
-        """The rows of a stage that are of some kinds."""
-        from pyspark.sql import functions as F
-
-        if not any("/" in path for path in self.store.files(self._stage(stage))):
-            return self.spark.createDataFrame([], STAGE_DDL)
-        rows = self.spark.read.schema(STAGE_DDL).parquet(self.store.for_spark(self._stage(stage)))
-        return rows.where(F.col("kind").isin([*kinds]))
-
-    def _sizes(self, names: Iterable[str]) -> dict[str, int]:
-        """Bytes of tables in the stages."""
-        found = dict.fromkeys(names, 0)
-        for path, size in [one for stage in ("read", "told") for one in self.store.files(self._stage(stage)).items()]:
-            kind = path.partition("/")[0].removeprefix("kind=")
-            if kind in found:
-                found[kind] += size
-        return found
 
     @property
     def _width(self) -> int:

@@ -13,23 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 from kafkatx.spark.trail import JOB, Note, forget, notes_left, read_note
 from kafkatx.terms.errors import EngineError, KafkatxError, OutputError, UsageError
+from kafkatx.terms.regex import regex
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-IN_PYTHON = re.compile(
-    r"^Traceback .*?^((?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt)\b.*?)$", re.MULTILINE | re.DOTALL
-)
-IN_A_TASK = re.compile(r"Job aborted due to stage failure: .*?\(TID \d+\)[^:]*: (.+)")
-LOST_TASK = re.compile(r"Job aborted due to stage failure: .*?\(TID (\d+)\) \((\S+) executor ([^)]+)\)")
-CAUSED = re.compile(r"^(?:Caused by)?: (.+)", re.MULTILINE)
-TELLING = re.compile(r"Error|Caused by|Exception|(?:[\w$]+\.)*\w+(?:Exception|Error):")
+IN_PYTHON = regex(r"^Traceback .*?^((?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt)\b.*?)$", re.MULTILINE | re.DOTALL)
+IN_A_TASK = regex(r"Job aborted due to stage failure: .*?\(TID \d+\)[^:]*: (.+)")
+LOST_TASK = regex(r"Job aborted due to stage failure: .*?\(TID (\d+)\) \((\S+) executor ([^)]+)\)")
+CAUSED = regex(r"^(?:Caused by)?: (.+)", re.MULTILINE)
+TELLING = regex(r"Error|Caused by|Exception|(?:[\w$]+\.)*\w+(?:Exception|Error):")
 NOTED = "kafkatx was at "
 """Begins the line that a task adds to an exception: its note follows."""
-OF_A_TASK = re.compile(rf"^{NOTED}(\{{.*\}})\s*$", re.MULTILINE)
-OF_MACHINES = re.compile(r"(?:Memory|OS|IO|EOF|BlockingIO|Connection\w*|Timeout|FileNotFound|Permission)Error\b")
+OF_A_TASK = regex(rf"^{NOTED}(\{{.*\}})\s*$", re.MULTILINE)
+OF_MACHINES = regex(r"(?:Memory|OS|IO|EOF|BlockingIO|Connection\w*|Timeout|FileNotFound|Permission)Error\b")
 """Exceptions of Python that are no bug: a machine lacks something."""
-OURS = re.compile(r"kafkatx\.[\w.]+\.(\w+Error): (.*)")
+OURS = regex(r"kafkatx\.[\w.]+\.(\w+Error): (.*)")
 MB = 1_000_000
 TASKS_THAT_LOOK = 8
 """How many tasks look for notes on the machines of a session."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from kafkatx.evidence.directories import data_directories
@@ -18,7 +18,7 @@ from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import evidence
 from kafkatx.evidence.log_marks import Mark, Newer, end_of, is_there, mark_of, since
-from kafkatx.evidence.log_tails import Segments, is_followed
+from kafkatx.evidence.log_tails import Segments, check_active, is_followed
 from kafkatx.evidence.text_ends import end_of_text, known_by
 from kafkatx.sources import places
 from kafkatx.sources.archives import unpacked_places
@@ -32,6 +32,7 @@ from kafkatx.stages.file_tables import FILE_TABLES
 from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.table_files import Source, light, sources
 from kafkatx.stages.table_growth import OF_LOGS
+from kafkatx.terms.records import dataclass
 
 T = TypeVar("T")
 LAYOUT = 2
@@ -39,8 +40,8 @@ QUIET_SECONDS = 10.0
 """A text that nobody wrote to for so long is taken to be whole."""
 MOST_GONE = 1000
 """Logs that are not there any more and are remembered all the same: they may be back."""
-ATTEMPTS = 3
-"""How often files are listed anew that were renamed or deleted while they were looked at."""
+ATTEMPTS = 5
+"""How often files are listed anew that were rolled, renamed or deleted while they were looked at."""
 
 Ends = dict[str, Any]
 """How far each file or log goes, by what names it."""
@@ -129,7 +130,9 @@ class Growing:
         """The mark at the end of a log; its files are looked at where they have changed."""
         state = _state(file.item for file in files)
         if name not in self._seen or self._seen[name][0] != state:
-            mark = end_of(_segments(files))
+            segments = _segments(files)
+            mark = end_of(segments)
+            check_active(segments)
             self._seen[name] = state, None if mark is None else mark.told()
         return self._seen[name][1]
 
@@ -202,6 +205,7 @@ def _of_log(files: list[Source], known: Mark | None, end: Mark) -> Iterator[Grow
     """What is new of a log, by segments as they are now."""
     segments = _segments(files)
     newer = since(known, end, segments)
+    check_active(segments)
     begin = known if known is not None and newer.known == known and is_there(known, segments) else None
     stops = [*segments.bases[1:], newer.stop]
     for number, (base, stop) in enumerate(zip(segments.bases, stops, strict=True)):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from kafkatx.evidence.extents import WHOLE, Extent
-from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.log_marks import Mark, Newer, is_there
-from kafkatx.evidence.log_tails import Segments
+from kafkatx.evidence.log_tails import Segments, listed
 from kafkatx.evidence.text_ends import known_by
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.sources import places
@@ -19,7 +20,7 @@ from kafkatx.spark.conform import conform
 from kafkatx.spark.growing import ATTEMPTS, GrownLog, GrownText, Growth, GrowthTask
 from kafkatx.spark.rows import check, in_size
 from kafkatx.stages.table_files import Source
-from kafkatx.stages.table_growth import new_events, new_rows
+from kafkatx.stages.table_growth import new_events, new_rows, sure
 
 
 def rows_of_growth(task: GrowthTask) -> Iterator[Any]:
@@ -43,19 +44,25 @@ def _of_log(table: str, grown: GrownLog) -> Iterator[Any]:
     left = grown.newer
     for attempt in range(ATTEMPTS):
         try:
-            for part in _parts(grown, left):
-                yield from new_rows(table, *part)
-                left = left.within(part[1].stop, left.stop)
+            for source, part in _parts(grown, left):
+                is_still = partial(_is_as_known, grown.known, source)
+                yield from sure(new_rows(table, source, part), is_still, source.item.path)
+                left = left.within(part.stop, left.stop)
             return
         except OSError:
             if attempt == ATTEMPTS - 1:
                 raise
 
 
+def _is_as_known(known: Mark | None, source: Source) -> bool:
+    """Whether a segment that is read from a place on is the one that has it; a cleaner may have written it anew."""
+    return known is None or source.extent is WHOLE or is_there(known, Segments.of([source.item]))
+
+
 def _parts(grown: GrownLog, newer: Newer) -> Iterator[tuple[Source, Newer]]:
     """The segments that may hold some offsets as they lie now, each with its range."""
     folder = places.parent(grown.source.item.path)
-    segments = Segments.of(_listed(folder))
+    segments = Segments.of(listed(folder))
     begins = segments.bases
     for number, (base, stop) in enumerate(zip(begins, [*begins[1:], newer.stop], strict=True)):
         part = newer.within(base if number else 0, max(base, stop))
@@ -72,17 +79,23 @@ def _behind(known: Mark | None, base: int, segments: Segments, limit: int) -> Ex
     return Extent(start=known.position, fit=ExpectedNext(known.noted[-1][1], limit, known.epoch))
 
 
-def _listed(folder: str) -> list[Item]:
-    return inventory([folder], cut_texts=False) if places.is_folder(folder, anew=True) else []
-
-
 def _of_text(grown: GrownText) -> Iterator[Any]:
-    """Read a text, whatever it is called by now; none where it is gone."""
-    item = grown.source.item
-    for file in (item, *_listed(places.parent(item.path))):
-        if file.kind is Kind.TEXT and _is(file, grown.name):
-            here = replace(item, path=file.path, size=file.size)
-            yield from new_events(replace(grown.source, item=here), grown.begin, grown.end)
+    """Read a text, whatever it is called by now; none where it is gone.
+
+    Logs may be rolled while they are looked through: it is gone where it is found nowhere again and again.
+    """
+    for _ in range(ATTEMPTS):
+        for file in (grown.source.item, *listed(places.parent(grown.source.item.path))):
+            if file.kind is not Kind.TEXT or not _is(file, grown.name):
+                continue
+            here = replace(grown.source, item=replace(grown.source.item, path=file.path, size=file.size))
+            rows = new_events(here, grown.begin, grown.end, partial(_is, file, grown.name))
+            try:
+                some = [*islice(rows, 1)]
+            except OSError:
+                break
+            yield from some
+            yield from rows
             return
 
 

@@ -12,6 +12,7 @@ from socket import create_connection
 from urllib.parse import urlsplit
 
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.regex import regex
 
 FIRST_SPARK = (4, 0)
 """The first with Python data sources."""
@@ -27,7 +28,7 @@ SECONDS_TO_ANSWER = 10
 PROXIES = {"grpc_proxy", "https_proxy", "http_proxy"}
 """Where one is set the server need not be reachable from here."""
 
-VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+VERSION = regex(r'version "(?:1\.)?(\d+)')
 
 
 def require_pyspark() -> None:

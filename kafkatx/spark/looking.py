@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -23,6 +23,7 @@ from kafkatx.spark.workers import InWorker
 from kafkatx.stages.fact_batches import DDL, FACTS, facts_of, record_batches
 from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.packing import COST_OF_FILE, grouped
+from kafkatx.terms.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import dataclass
 
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
-LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d*)(?:,[1-9]\d*)?\])?")
-LOCAL_CLUSTER = re.compile(r"local-cluster\[([1-9]\d*),([1-9]\d*),[1-9]\d*\]")
-CLUSTER = re.compile(r"yarn|k8s://\S+|spark://[^\s/:,]+:\d+(?:,[^\s/:,]+:\d+)*")
-REMOTE = re.compile(r"sc://(?:\[[\da-fA-F:]+\]|[^\s/:]+)(?::\d{1,4}|:[1-5]\d{4})?(?:/\S*)?")
+LOCAL = regex(r"local(?:\[(\*|[1-9]\d*)(?:,[1-9]\d*)?\])?")
+LOCAL_CLUSTER = regex(r"local-cluster\[([1-9]\d*),([1-9]\d*),[1-9]\d*\]")
+CLUSTER = regex(r"yarn|k8s://\S+|spark://[^\s/:,]+:\d+(?:,[^\s/:,]+:\d+)*")
+REMOTE = regex(r"sc://(?:\[[\da-fA-F:]+\]|[^\s/:]+)(?::\d{1,4}|:[1-5]\d{4})?(?:/\S*)?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import pyarrow.compute as pc
@@ -20,6 +20,7 @@ from kafkatx.spark.failures import WorkerLacksFileError
 from kafkatx.spark.trail import Trail, worker_name
 from kafkatx.stages.fact_batches import ORDER, facts_of, record_batches
 from kafkatx.stages.facts import NO_CAPTURE, OF_CAPTURE, CaptureFact, FactKind
+from kafkatx.terms.records import dataclass
 
 MOST_TOLD = 100
 """Files that a task tells of: where more are missing these will do."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from kafkatx.stages.models import Telling
 from kafkatx.stages.passes import Marks, named_in, suspected
 from kafkatx.stages.suspects import Suspect
 from kafkatx.stages.tasks import numbering
+from kafkatx.terms.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

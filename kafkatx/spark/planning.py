@@ -7,7 +7,7 @@ here, and what a live broker appends later is not read.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, groupby
 from pathlib import Path
 
@@ -22,13 +22,14 @@ from kafkatx.sources.said import again, said
 from kafkatx.sources.stores import ways
 from kafkatx.sources.urls import Way
 from kafkatx.spark.request import OF_ALL_FILES, Request
-from kafkatx.spark.seams import in_stretches
 from kafkatx.stages.file_tables import FILE_TABLES
 from kafkatx.stages.models import joined_evidence
 from kafkatx.stages.packing import COST_OF_FILE, grouped
+from kafkatx.stages.seams import in_stretches
 from kafkatx.stages.table_files import Light, Source, sources
 from kafkatx.tables.settings import SETTINGS
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 OF_TEXTS = LOG_KINDS
 IN_STRETCHES = ("batches", "markers", "records", "transaction_states", "offset_commits", "cluster_events")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ from kafkatx.spark.conditions import OF_NAMES, Condition, chosen
 from kafkatx.tables.catalogue import TABLES
 from kafkatx.tables.columns import LAST_MS, TIME, microseconds
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import EPOCH, parse_time
 
 OF_ALL_FILES = ("transactions", "findings", "evidence", "not_checkable", "next", "captures")

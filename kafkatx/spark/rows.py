@@ -14,9 +14,9 @@ from kafkatx.spark.conform import conform
 from kafkatx.spark.missing import MissingFile, lacks
 from kafkatx.spark.planning import Task
 from kafkatx.spark.request import OF_ALL_FILES
-from kafkatx.spark.seams import begun
 from kafkatx.spark.trail import worker_name
 from kafkatx.stages.file_tables import file_rows
+from kafkatx.stages.seams import begun
 from kafkatx.stages.table_settings import settings_table
 from kafkatx.tables.settings import SETTINGS
 

@@ -1,7 +1,7 @@
 """The data source `kafkatx`, for `spark.read.format("kafkatx")`: any table, planned when an action runs.
 
 Planning a source can't run a job and need not: files are listed, large ones cut by their bytes, and each task finds
-where its stretch begins (spark/seams.py). What follows from all files of a capture is one task's.
+where its stretch begins (stages/seams.py). What follows from all files of a capture is one task's.
 """
 
 from __future__ import annotations

@@ -14,8 +14,10 @@ import secrets
 import socket
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
+
+from kafkatx.terms.records import dataclass
 
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 JOB = secrets.token_hex(8)

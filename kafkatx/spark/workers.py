@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from kafkatx.spark import trail
 from kafkatx.spark.failures import noted
 from kafkatx.spark.memory import give_back
 from kafkatx.spark.missing import Opened, Report, raised
+from kafkatx.terms.records import dataclass
 
 Step = Callable[[Iterator[Any]], Iterator[Any]]
 """RecordBatches to RecordBatches; a function of a module, or a partial of one, so that it can travel."""

@@ -10,7 +10,6 @@ Grain: one capture; `said` is of one partition of data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from kafkatx.kernels.growing import Array, with_length
 from kafkatx.kernels.rows import COUNTED_ALONE, TRANSACTION, TRANSACTION_PARTITION
 from kafkatx.stages.joining import Handed, Joined
 from kafkatx.stages.partitions import PartitionStory
+from kafkatx.terms.records import dataclass
 
 HELD_UP_TO = 1 << 18
 """Of a capture with no more transactions all are held: some 150 MB."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from kafkatx.stages.table_blocks import Block
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.columns import Table
 from kafkatx.tables.facts import FACTS
+from kafkatx.terms.records import dataclass
 
 HELD = 64 << 20
 FOLDERS = 32
@@ -100,7 +101,7 @@ class _Part:
     name: str
     folder: str
     file: OpenPart
-    group: RowGroup = field(default_factory=lambda: RowGroup(SIZES))
+    group: RowGroup = field(default_factory=lambda: RowGroup(SIZES, is_of_one_piece=False))
 
     def write(self, groups: Iterable[Any]) -> None:
         for group in groups:

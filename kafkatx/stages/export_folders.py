@@ -8,16 +8,15 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import re
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kafkatx.sources import places
 from kafkatx.stages.facts import LAYOUT, READABLE
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 MANIFEST, SUCCESS = "_kafkatx.json", "_SUCCESS"
 """Names that Spark takes for no data; DuckDB and Polars take only what their pattern asks for, `*.parquet`."""
@@ -27,7 +26,7 @@ FILES_AT_ONCE = 4
 """Files whose SHA-256 is taken at a time."""
 FIRST_LAYOUT = 1
 """That of facts whose manifest names none."""
-_FILE = re.compile(rf"{FACTS_TABLE}/part-[0-9a-f]+-\d+\.parquet")
+_FILE = regex(rf"{FACTS_TABLE}/part-[0-9a-f]+-\d+\.parquet")
 
 
 def release() -> str:
@@ -101,6 +100,8 @@ def _run(path: str, run: dict[str, Any]) -> RunOfExport:
         ) from None
     if not files or not all(map(_FILE.fullmatch, files)):
         raise UsageError(f"{path}/{MANIFEST} names no files of facts")
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
         list(pool.map(lambda name: _check_unchanged(places.joined(path, name), files[name].get("sha256")), files))
     captures = {str(one["name"]): one for one in run.get("captures", ())}

@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from kafkatx.stages.export_folders import FORMAT, MANIFEST, SUCCESS
 from kafkatx.stages.facts import LAYOUT
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 __all__ = ["FORMAT", "MANIFEST", "SUCCESS", "Manifest", "Recipe", "Run", "TableFile", "parse_manifest", "read_manifest"]
 SCHEMA = 2

@@ -1,12 +1,12 @@
 """What a task of an export by an engine reads: files, each once, to rows of all tables and to facts.
 
-Files are read whole, as facts in a file must be (stages/exports.py).
+Files are read whole, as facts in a file must be (stages/exports.py), but for `records` and `batches` of large logs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import Any
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Kind
@@ -18,28 +18,40 @@ from kafkatx.stages.file_walk import rows_of_file
 from kafkatx.stages.listings import hidden_records
 from kafkatx.stages.packing import COST_OF_FILE
 from kafkatx.stages.placed import placed_batches
+from kafkatx.stages.seams import begun
+from kafkatx.stages.strands import Strand
 from kafkatx.stages.table_blocks import Block, BlocksOfFile
 from kafkatx.stages.table_files import Light, Source, sources
 from kafkatx.stages.tasks import Piece, item_of, numbering, pieces
+from kafkatx.terms.records import dataclass
+
+HEADERS = 8
+"""So many times less a file costs of which no record is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileOfExport:
     """A file: what tables read it as (None: they don't), its pieces of facts, and where its batches are told of.
 
-    `whole` names the partition of which it and those beside it in the task are all files.
+    `tables` are those that are told of it (None: all that are wanted). `source` may be a stretch of it, whose beginning
+    is to be found yet (stages/seams.py). `strand` is what it and those beside it in the task are together.
     """
 
     source: Source | None = None
     pieces: tuple[Piece, ...] = ()
     placed: tuple[int, int, int] | None = None
     listings: tuple[int, Capture] | None = None
-    whole: str | None = None
+    tables: frozenset[str] | None = None
+    strand: Strand | None = None
 
     @property
     def bytes(self) -> int:
         """About how much work it is."""
-        return COST_OF_FILE + (self.source.item.size if self.source is not None else 0)
+        if self.source is None:
+            return COST_OF_FILE
+        extent = self.source.extent
+        size = max(0, min(extent.stop, self.source.item.size) - extent.start)
+        return COST_OF_FILE + (size if self.tables is None or "records" in self.tables else size // HEADERS)
 
 
 def files_of_export(evidence: JoinedEvidence, verify_all: bool) -> Iterator[FileOfExport]:
@@ -87,6 +99,13 @@ def blocks_of(one: FileOfExport, tables: Iterable[str]) -> Iterator[Block]:
     """Read a file: its rows of some tables."""
     if one.source is not None:
         blocks = BlocksOfFile(one.source)
-        for table, batch in rows_of_file(one.source, frozenset(tables)):
+        for table, batch in rows_of(one, frozenset(tables)):
             yield from blocks.add(table, batch)
         yield from blocks.rest()
+
+
+def rows_of(one: FileOfExport, tables: frozenset[str]) -> Iterator[tuple[str, Any]]:
+    """Read a file: its rows of some tables as far as they are told of it, as RecordBatches with the name of each."""
+    told = tables if one.tables is None else tables & one.tables
+    for source in begun([one.source] if one.source is not None and told else []):
+        yield from rows_of_file(source, told)

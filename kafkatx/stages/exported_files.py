@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from typing import Any
 
@@ -22,6 +22,7 @@ from kafkatx.stages.folding import ENTRIES
 from kafkatx.stages.placed import PLACED, Files, FilesAtHand
 from kafkatx.stages.tasks import numbering
 from kafkatx.stages.uniting import Renumbering
+from kafkatx.terms.records import dataclass
 
 
 def files_of(exports: Iterable[Export], number: int, capture: Capture) -> Files:

@@ -8,7 +8,7 @@ Layout    what facts consist of has a number; a run of a layout that this releas
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ from kafkatx.stages.run_names import keys_of
 from kafkatx.stages.tasks import numbering
 from kafkatx.stages.uniting import CaptureOfRun, Renumbering, UnitedCapture, united_capture
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from kafkatx.sources import places
 from kafkatx.stages.fact_batches import FACTS, record_batches
 from kafkatx.stages.facts import FOLDED, OF_CAPTURE, READ, FactKind, FactsError
 from kafkatx.stages.uniting import Renumbering, UnitedCapture
+from kafkatx.terms.records import dataclass
 
 KEYS = FACTS.names[:-1]
 ROWS_AT_ONCE = 8

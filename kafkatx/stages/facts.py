@@ -7,11 +7,11 @@ it is; on the way from one process to another, and in a file, it is bytes (stage
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
 
 LAYOUT = 7
 """Number of what facts consist of (stages/fact_types.py) as they are written; 1 had none."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 
 from kafkatx.evidence.item import Kind
 from kafkatx.stages import table_damage, table_internal, table_logs, table_segments
 from kafkatx.stages.table_files import Batches, Source
 from kafkatx.tables import logs
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

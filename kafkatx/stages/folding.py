@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import types
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import chain, groupby
 from typing import Any
@@ -32,6 +32,7 @@ from kafkatx.stages.fact_types import States
 from kafkatx.stages.facts import FOLDED, OF_CAPTURE, CaptureFact, FactKind, FactsError
 from kafkatx.stages.joining import intervals
 from kafkatx.stages.partitions import PartitionStory, fold
+from kafkatx.terms.records import dataclass
 
 ENTRIES: Any = types.GenericAlias(tuple, (PRODUCER, list[Damage]))
 """Declares what a SNAPSHOT is: its entries, and what of it could not be read."""

@@ -6,7 +6,6 @@ Grain: one data partition of a capture.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from kafkatx.kernels.growing import Array
@@ -14,6 +13,7 @@ from kafkatx.stages.counting import said
 from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.joining import Intervals, Joined, handed, joined
 from kafkatx.stages.partitions import PartitionStory
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

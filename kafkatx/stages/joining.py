@@ -10,7 +10,6 @@ Grain: one data partition of a capture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import TRANSACTION_PARTITION
 from kafkatx.stages.partitions import PartitionStory
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
+from kafkatx.terms.records import dataclass
 
 MOST_AT_ONCE = 65_536
 """Transactions handed out together."""

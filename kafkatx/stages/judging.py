@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.evidence.coverage import Coverage, nothing_read
 from kafkatx.evidence.item import Kind
@@ -21,6 +21,7 @@ from kafkatx.stages.models import JudgedCapture
 from kafkatx.stages.opening import Opener
 from kafkatx.stages.placed import Files, FilesAtHand
 from kafkatx.terms.errors import NothingReadableError
+from kafkatx.terms.records import dataclass
 
 AT_HAND = FilesAtHand()
 

@@ -16,9 +16,10 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.findings.finding import NotCheckable
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.regex import regex
 
-_COMMITTED = re.compile(r"read[_\\-]*committed", re.IGNORECASE)
-_UNCOMMITTED = re.compile(r"read[_\\-]*uncommitted", re.IGNORECASE)
+_COMMITTED = regex(r"read[_\\-]*committed", re.IGNORECASE)
+_UNCOMMITTED = regex(r"read[_\\-]*uncommitted", re.IGNORECASE)
 MOST_RANGES = 8
 
 

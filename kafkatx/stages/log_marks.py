@@ -11,7 +11,6 @@ Source  ProducerStateManager, TransactionIndex, TimeIndex (0.11 to 4.4).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +22,7 @@ from kafkatx.evidence.unread import is_of_data
 from kafkatx.segments.entries import aborted_transactions, producer_states
 from kafkatx.segments.indexes import TIME_ENTRY
 from kafkatx.sources.files import OpenFile, read_small
+from kafkatx.terms.records import dataclass
 
 UNKNOWN = -1
 Times = tuple[int, int]

@@ -9,7 +9,7 @@ Grain: one capture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -38,6 +38,7 @@ from kafkatx.stages.logs import Read, checked, log_items, newest_time, united_lo
 from kafkatx.stages.naming import common_names, rename
 from kafkatx.stages.partitions import PartitionStory, fold
 from kafkatx.terms.progress import Progress, expect
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import LogFacts
 
 

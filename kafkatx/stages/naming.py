@@ -6,7 +6,7 @@ So codes say nothing of the order in which files were read, nor where. Grain: on
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from kafkatx.histories.capture_model import Labels
 from kafkatx.kernels.growing import Array
 from kafkatx.segments.names import TopicPartition
 from kafkatx.stages.partitions import PartitionStory
+from kafkatx.terms.records import dataclass
 
 T = TypeVar("T")
 ID_COLUMNS = ("id_code",)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from kafkatx.findings.diagnosis import OpenedRef
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.entries import SNAPSHOT_HEADER_SIZE
 from kafkatx.stages.placed import Files
+from kafkatx.terms.records import dataclass
 from kafkatx.words.explained import EvidenceRef
 
 

@@ -8,7 +8,6 @@ Types   those of the schema, as they are; nothing is coerced, and of times only 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from kafkatx.stages.disk import HashedFile, sync_folder, writing
 from kafkatx.stages.export_manifest import TableFile
 from kafkatx.stages.stamp import UNSTAMPED, Stamp
 from kafkatx.tables.columns import Table
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Sizes:
 
 
 DEFAULT_SIZES = Sizes()
+BUFFER = 1 << 20
+"""Bytes that Arrow writes at once: pages are some kilobytes, and each write goes through Python."""
 
 
 def write_parts(
@@ -74,10 +76,13 @@ def row_groups(blocks: Iterable[Any], sizes: Sizes) -> Iterator[Any]:
 
 
 class RowGroup:
-    """A row group that blocks are put into until it is full; `size` are the bytes that it holds now."""
+    """A row group that blocks are put into until it is full; `size` are the bytes that it holds now.
 
-    def __init__(self, sizes: Sizes) -> None:
-        self._sizes = sizes
+    Unless it `is_of_one_piece`, it is handed on as the blocks came, and not copied.
+    """
+
+    def __init__(self, sizes: Sizes, is_of_one_piece: bool = True) -> None:
+        self._sizes, self._is_of_one_piece = sizes, is_of_one_piece
         self._held: list[Any] = []
         self._rows = self.size = 0
 
@@ -98,7 +103,7 @@ class RowGroup:
             whole = pa.concat_tables(self._held)
             self._held.clear()
             self._rows = self.size = 0
-            yield whole.combine_chunks()
+            yield whole.combine_chunks() if self._is_of_one_piece else whole
 
 
 class OpenPart:
@@ -114,14 +119,15 @@ class OpenPart:
         sorting = pq.SortingColumn.from_ordering(schema, order, null_placement="at_end") if is_sorted else None
         with writing(self._path):
             self._file = HashedFile(self._path)
+            self._buffered = pa.BufferedOutputStream(pa.PythonFile(self._file, "w"), BUFFER)
             self._writer = pq.ParquetWriter(
-                self._file, schema, compression="zstd", write_page_index=True, sorting_columns=sorting
+                self._buffered, schema, compression="zstd", write_page_index=True, sorting_columns=sorting
             )
 
     @property
     def size(self) -> int:
         """Bytes written so far."""
-        return self._file.size
+        return int(self._buffered.tell())
 
     def write(self, group: Any) -> None:
         """Write a row group."""
@@ -133,5 +139,6 @@ class OpenPart:
         """Finish the file; it is on disk then."""
         with writing(self._path):
             self._writer.close()
+            self._buffered.close()
             self._file.close()
         return TableFile(places.name(str(self._path)), self._rows, self._file.size, self._file.sha256)

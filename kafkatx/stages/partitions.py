@@ -6,7 +6,7 @@ Grain: one partition of a capture (evidence/plans.py), its rows in offset order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import Partition
@@ -25,6 +25,7 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.merging import Stream
 from kafkatx.segments.names import Names
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import COMPACTED, INTERNAL
 
 
@@ -138,7 +139,14 @@ def _horizon(code: int, reading: PartitionReading, folded: PartitionTransactions
         is_printed=_is_printed(plan),
         is_end_told=_is_end_told(reading, log_end),
         deleted_below=reading.deleted_below,
+        only_broker=_only_broker(plan),
     )
+
+
+def _only_broker(plan: PartitionPlan) -> int | None:
+    """The only broker whose directories hold the partition, by broker.id; None where it is not one, or not told."""
+    brokers = {file.broker_id for file in plan.files}
+    return brokers.pop() if len(brokers) == 1 else None
 
 
 def _is_whole(item: Item) -> bool:

@@ -7,7 +7,7 @@ the stages nor the rules know of passes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import coverage_of
@@ -20,8 +20,9 @@ from kafkatx.stages.judging import CaptureDiagnosis
 from kafkatx.stages.log_marks import LogCopy, LogMarks, MarksAsked, Times, copies_of, marks_of, times_of_all
 from kafkatx.stages.models import JudgedCapture
 from kafkatx.stages.suspects import SMALL, Suspect, chosen, read_anyway, suspects
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 Marks = list[tuple[Partition, LogMarks]]
 NameSuspects = Callable[[list[Capture], list[Marks]], Sequence[set[Suspect]]]

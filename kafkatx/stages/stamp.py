@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ from kafkatx.stages.canonical import with_canonical
 from kafkatx.tables.columns import STRING, TIME, Table, microseconds
 from kafkatx.tables.exported import RUN_ID, exported_columns, exported_schema
 from kafkatx.tables.facts import FACTS
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ Grain: one capture. Nothing here reads a file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,6 +37,7 @@ from kafkatx.terms.clocks import (
     OLD_CLEANUP_INTERVAL_MS,
     TRANSACTION_TIMEOUT_MS,
 )
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity
 

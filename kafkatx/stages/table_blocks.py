@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from kafkatx.stages.facts import FactsError
 from kafkatx.stages.table_files import Source
 from kafkatx.tables.catalogue import TABLES
+from kafkatx.terms.records import dataclass
 
 OFFSETS = {
     "batches": ("base_offset", 17),

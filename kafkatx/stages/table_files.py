@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import Any
 
@@ -18,6 +18,7 @@ from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.evidence.offset_coverage import FileReach
 from kafkatx.segments.batches import NO_LIMIT
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CLUSTER_METADATA, CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafkatx.text.pages.part import TextPart
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from kafkatx.evidence.file_reading import FileReading
@@ -47,8 +50,24 @@ def _states(source: Source, reading: FileReading, newer: Newer) -> Batches:
             yield transactions.transaction_states(new, state_columns(new, names, source))
 
 
-def new_events(source: Source, begin: int, end: int) -> Batches:
-    """Stream the events of a text that begin between two places of it."""
+def new_events(source: Source, begin: int, end: int, is_still: Callable[[], bool]) -> Batches:
+    """Stream the events of a text that begin between two places of it; raises OSError where it is another one by now.
+
+    `is_still` says whether the file holds the text: a log that is rolled while it is looked at has another name.
+    """
     for item in text_items(replace(source.item, left_out=None)):
         if item.kind is Kind.TEXT_LOG:
-            yield from events_of(replace(source, item=item), begin, end)
+            yield from sure(events_of(replace(source, item=item), begin, end), is_still, item.path)
+
+
+def sure(rows: Iterable[Any], is_still: Callable[[], bool], path: str) -> Batches:
+    """Rows of a file that was the right one before it was opened; raises OSError where it is not after that.
+
+    Files are looked at by their names, and a broker gives those to others. Nothing was yielded then.
+    """
+    found = iter(rows)
+    some = [*islice(found, 1)]  # the file is open now, or was
+    if not is_still():
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
+    yield from some
+    yield from found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.file_reading import FileReading
@@ -14,6 +13,7 @@ from kafkatx.evidence.unread import light
 from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, FactKind
 from kafkatx.stages.logs import log_items
 from kafkatx.stages.packing import COST_OF_FILE, grouped
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ Numbers   facts name partitions, logs and files by their places in the plan of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from kafkatx.sources.archives import SEPARATOR
 from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, FactKind
 from kafkatx.stages.logs import log_items
 from kafkatx.stages.tasks import numbering
+from kafkatx.terms.records import dataclass
 
 SAME_EVENT = ("position", "at", "kind", "producer_id", "producer_epoch", "offset")
 """Columns by which an event of a log is known in another copy of it."""

@@ -6,21 +6,22 @@ Types   only those that Arrow, Parquet, Spark, DuckDB and Polars agree on: signe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
+
 INT16, INT32, INT64 = pa.int16(), pa.int32(), pa.int64()
 BOOL, STRING, BINARY = pa.bool_(), pa.string(), pa.binary()
 TIME = pa.timestamp("us", tz="UTC")
 FIRST_MS, LAST_MS = 0, 253_402_300_799_999
 """Times that a calendar has: 1970 to 9999. Others (-1 is none; damage, hostile clients) are null."""
-_UNDECODED = re.compile("[\ud800-\udfff]")
+_UNDECODED = regex("[\ud800-\udfff]")
 """What Python makes of bytes in names of files that are no UTF-8; no table can hold it."""
 
 

@@ -9,9 +9,7 @@ The files are written as Spark spells functions; `FUNCTIONS` are those that Duck
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -20,6 +18,8 @@ from kafkatx.tables.catalogue import TABLES
 from kafkatx.tables.columns import Table
 from kafkatx.tables.exported import EXPORTED_AT, IS_CANONICAL, RUN_ID
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 ONCE = "_once"
 FUNCTIONS = (
@@ -27,7 +27,7 @@ FUNCTIONS = (
     "CREATE OR REPLACE TEMPORARY MACRO explode(members) AS unnest(members)",
 )
 """What DuckDB needs to take the files."""
-_ASKED = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
+_ASKED = regex(r"\b(?:FROM|JOIN)\s+(\w+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,3 +110,11 @@ def _names() -> Iterator[tuple[int, str]]:
     yield from ((error.code, error.name) for error in error_codes())
     newest = ((error.code, error.exceptions[-1].text) for error in error_codes() if error.exceptions)
     yield from ((code, name) for code, name in newest if name != AMBIGUOUS)
+
+
+ATOMS = frozenset(
+    error.name.lower()
+    for error in error_codes()
+    if any(part in error.name for part in ("TXN", "TRANSACTION", "PRODUCER", "SEQUENCE"))
+)
+"""Errors that only producers and transactions meet, as atoms of Erlang's clients."""

@@ -47,7 +47,10 @@ class EventKind(IntEnum):
     to_fatal = 7
     """The same for the fatal state. [error: exception class, detail: text]"""
     abort_called = 8
-    """abortTransaction was called (`Aborting incomplete transaction`, clients 2.6+; other clients' own words)."""
+    """abortTransaction was called (`Aborting incomplete transaction`, clients 2.6+; other clients' own words).
+
+    [detail: what the application logged on the line before]
+    """
     abort_on_close = 9
     """close() aborts an open transaction (`... due to shutdown`)."""
     client_closing = 10
@@ -279,8 +282,15 @@ class EventKind(IntEnum):
     """A block of producer ids that was given out before. [detail]"""
     epochs_exhausted = 125
     """The coordinator could not raise the epoch of a producer id any more. [producer_id]"""
+    segment_expired = 58
+    """Retention deleted a segment. [topic, partition, api: the setting, number: its value, detail: what it went by]"""
+    partition_registered = 59
+    """The controller noted a partition's replicas, or that they change. [topic, partition, detail: replicas]"""
     spoken = 126
     """A line speaks of a failure of Kafka in words that the catalogue does not have: short texts only. [detail: it]"""
+    producer_dropped = 128
+    """A leader dropped the state of an idle producer, or took a batch without it: it refused nothing. [producer_id,
+    producer_epoch, api: accepted where a batch came]"""
     other = 127
     """A line of the catalogue that no rule asks for yet. [detail: the template]"""
 

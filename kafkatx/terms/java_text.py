@@ -8,10 +8,12 @@ Source  JDK 17, java.lang.String (decodeUTF8_UTF16, malformed3, malformed4), jav
 
 import re
 
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+from kafkatx.terms.regex import regex
+
+_SURROGATE = regex(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _REPLACEMENT = "\ufffd".encode()
-_PROPERTY = re.compile(r"(?P<name>(?:[^\\=:\s]|\\.)*)[ \t\f]*(?:[=:][ \t\f]*)?(?P<value>.*)", re.DOTALL)
-_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_PROPERTY = regex(r"(?P<name>(?:[^\\=:\s]|\\.)*)[ \t\f]*(?:[=:][ \t\f]*)?(?P<value>.*)", re.DOTALL)
+_ESCAPED = regex(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 

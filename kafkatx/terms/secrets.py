@@ -10,6 +10,8 @@ Source  ConfigDef.Type.PASSWORD in SslConfigs, SaslConfigs, BrokerSecurityConfig
 
 import re
 
+from kafkatx.terms.regex import regex
+
 HIDDEN = "[hidden]"
 
 _PASSWORDS = (
@@ -19,33 +21,33 @@ _PASSWORDS = (
     "ssl.truststore.certificates",
     "delegation.token.master.key",
 )
-_SPEAKING = re.compile(
+_SPEAKING = regex(
     r"password|passwd|passphrase|secret|token|credential|private.?key|api.?key|auth.user.info", re.IGNORECASE
 )
-_USER_IN_URL = re.compile(r"(://)[^/@\s:,]{1,200}:[^@\s,]{0,200}@")
-_QUERY_OF_STORE = re.compile(r"((?:s3[an]?|gs|gcs|abfss?|hdfs)://[^\s?'\"]{1,4096}\?)[^\s'\"]+", re.IGNORECASE)
+_USER_IN_URL = regex(r"(://)[^/@\s:,]{1,200}:[^@\s,]{0,200}@")
+_QUERY_OF_STORE = regex(r"((?:s3[an]?|gs|gcs|abfss?|hdfs)://[^\s?'\"]{1,4096}\?)[^\s'\"]+", re.IGNORECASE)
 _NAME = (
     r"(?:pass(?:word|wd|phrase)|\bpwd|\.pwd|secret|token|credential|api[-_. ]?key|(?:access|account|private)[-_. ]?key"
     r"|\bsig|[-_]signature|cookie|jsessionid)"
 )
-_TOLD = re.compile(
+_TOLD = regex(
     rf"((?:{_NAME}[\w-]{{0,30}}[\"']?\s{{0,4}}[=:]\s{{0,4}}|--[\w.-]{{0,30}}{_NAME}[\w.-]{{0,30}}\s{{1,4}}))"
     r"(\[hidden\]|\\?\"(?:[^\"\\]|\\[^\"])*\\?\"?|'[^']*'?|[^\s\"';,&)}\]]+)",
     re.IGNORECASE,
 )
-_OF_NO_SECRET = re.compile(
+_OF_NO_SECRET = regex(
     r"(?:ms|seconds?|minutes?|expir\w*|ur[li]|endpoint|types?|class|size|count|name|file|path|location|provider|id)[\"']?\s*[=:]\s*$",
     re.IGNORECASE,
 )
 """Ends of names that only speak of a secret: how long it lives, where it is."""
-_HEADER = re.compile(r"(\b(?:bearer|basic)\s{1,4})((?=\S*[\d=+/._~-])[\w.~+/-]{8,4096}=*)", re.IGNORECASE)
-_ISSUED = re.compile(
+_HEADER = regex(r"(\b(?:bearer|basic)\s{1,4})((?=\S*[\d=+/._~-])[\w.~+/-]{8,4096}=*)", re.IGNORECASE)
+_ISSUED = regex(
     r"\beyJ[\w-]{8,4096}\.[\w-]{4,8192}(?:\.[\w-]{0,4096})?|\bgh[pousr]_\w{20,255}|\bgithub_pat_\w{20,255}"
     r"|\bxox[abeoprs]-[\w-]{10,255}|\bsk_live_\w{10,255}"
     r"|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?"
 )
 """Tokens whose issuers give them a shape: JSON web tokens, GitHub, Slack, Stripe, keys in PEM."""
-_MAY_BE = re.compile(
+_MAY_BE = regex(
     r"pass|pwd|secret|token|cred|key|sig|cookie|sessionid|bearer|basic|://|eyJ|gh[pousr]_|github_|xox|sk_",
     re.IGNORECASE,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
@@ -61,6 +60,8 @@ def parse_zone(text: str) -> int:
         if not digits.isdigit() or len(digits) != 4:
             raise ValueError(text)
         return sign * (int(digits[:2]) * 60 + int(digits[2:])) * 60_000
+    from zoneinfo import ZoneInfo
+
     try:
         zone = ZoneInfo(text)
     except (KeyError, OSError) as error:

@@ -6,10 +6,11 @@ Source  NetworkClient, SaslChannelBuilder, Metadata (0.11 to 4.3); rdkafka_err.c
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 
 class Break(Enum):
@@ -21,18 +22,18 @@ class Break(Enum):
 
 
 _PATTERNS = {
-    Break.credentials: re.compile(
+    Break.credentials: regex(
         r"SaslAuthentication|SslAuthentication|SASL_AUTHENTICATION_FAILED|SSL handshake failed|\b_SSL\b"
         r"|failed authentication|[Aa]uthentication (?:failed|error)|KafkaJSSASLAuthenticationError"
         r"|certificate verify failed"
     ),
-    Break.connection: re.compile(
+    Break.connection: regex(
         r"ECONNREFUSED|ECONNRESET|[Cc]onnection refused|[Cc]onnect to \S+ failed|KafkaJSConnection(?:Closed)?Error"
         r"|_ALL_BROKERS_DOWN|brokers? (?:connections )?are down|[Bb]roker transport failure|\b_TRANSPORT\b"
         r"|run out of available brokers|unable to dial|NoBrokersAvailable|KafkaConnectionError|connection reset by peer"
         r"|i/o timeout|broken pipe|No resolvable bootstrap|_RESOLVE\b|Host resolution failure"
     ),
-    Break.metadata: re.compile(r"not present in metadata after|Failed to update metadata after"),
+    Break.metadata: regex(r"not present in metadata after|Failed to update metadata after"),
 }
 
 
@@ -54,7 +55,7 @@ class MetadataWait:
     is_unknown: bool
 
 
-_WAITED = re.compile(
+_WAITED = regex(
     r"Topic (?P<topic>\S+) not present in metadata after"
     r"|Partition \d+ of topic (?P<other>\S+) with partition count \d+ is not present in metadata after"
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
 from kafkatx.text.lines import Readable, lines
 
@@ -20,13 +21,13 @@ FAILED_TASK, FAILED_CONNECTOR = "task_status", "connector_status"
 NEAR = 240
 """Characters around a state in which its object says whose it is; a trace, which may be long, stands behind them."""
 _Q = r"[\"'\\]{0,4}"
-_FAILED = re.compile(rf"\bstate{_Q}\s*:\s*{_Q}FAILED\b")
-_WORKER = re.compile(rf"\bworker_?id{_Q}\s*:", re.IGNORECASE)
-_TRACE = re.compile(rf"\btrace{_Q}\s*:(?: ?[|>][+-]?[ \t]*\n\s*)?")
-_ID = re.compile(rf"(?:^|[\s{{,\"'\\]|- )id{_Q}\s*:\s*{_Q}(?P<number>\d{{1,6}})\b")
-_NAME = re.compile(rf"(?<![\w.-])name{_Q}\s*:\s*{_Q}(?P<name>[^\"'\\,\s{{}}][^\"'\\,\n{{}}]{{0,119}})")
-_ADDRESS = re.compile(r"/connectors/(?P<name>[\w.%-]{1,120})/(?:tasks/\d{1,6}/)?status\b")
-_BOUNDS = re.compile(r"[{}]|\n\s*- ")
+_FAILED = regex(rf"\bstate{_Q}\s*:\s*{_Q}FAILED\b")
+_WORKER = regex(rf"\bworker_?id{_Q}\s*:", re.IGNORECASE)
+_TRACE = regex(rf"\btrace{_Q}\s*:(?: ?[|>][+-]?[ \t]*\n\s*)?")
+_ID = regex(rf"(?:^|[\s{{,\"'\\]|- )id{_Q}\s*:\s*{_Q}(?P<number>\d{{1,6}})\b")
+_NAME = regex(rf"(?<![\w.-])name{_Q}\s*:\s*{_Q}(?P<name>[^\"'\\,\s{{}}][^\"'\\,\n{{}}]{{0,119}})")
+_ADDRESS = regex(r"/connectors/(?P<name>[\w.%-]{1,120})/(?:tasks/\d{1,6}/)?status\b")
+_BOUNDS = regex(r"[{}]|\n\s*- ")
 """Between two objects of a status."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from kafkatx.kernels.rows import EVENT
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.sayings import Saying, said_in
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
+
+from kafkatx.terms.records import dataclass
 
 LONGEST_LINE = 1 << 20
 """Bytes of a line that are kept."""

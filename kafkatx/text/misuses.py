@@ -12,9 +12,11 @@ Source  TransactionManager, KafkaProducer (0.11 to 4.3); rdkafka_txnmgr.c, rd_ka
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 
 class MisuseKind(Enum):
@@ -27,7 +29,9 @@ class MisuseKind(Enum):
     initialised_twice = "initTransactions had been called before"
     closed = "the producer had been closed"
     at_once = "another transactional call was still running"
+    unfinished = "another transactional call had not been finished"
     while_ending = "the transaction was being committed or aborted"
+    prepared = "the transaction had been prepared for two-phase commit"
     not_polled = "delivery reports were not taken from the event queue"
     other = "the producer was in another state"
     unnamed = "the producer was in a state that the library does not name"
@@ -41,51 +45,50 @@ class Misuse:
     state: str | None = None
 
 
-_JAVA = re.compile(
+_JAVA = regex(
     r"Invalid (?:state )?transition(?: attempted from state)? (?:TransactionState\.)?([A-Z_]+)"
     r" (?:to state|->) (?:TransactionState\.)?([A-Z_]+)"
 )
-_LIBRDKAFKA = re.compile(r"(?:Operation not valid in|Producing not allowed in transactional) state (\w+)")
-_KAFKAJS = re.compile(r'Transaction state exception: Cannot call \\?"(\w+)\\?" in state \\?"(\w+)\\?"')
-_IN_STATE = re.compile(
+_LIBRDKAFKA = regex(r"(?:Operation not valid in|Producing not allowed in transactional) state (\w+)")
+_KAFKAJS = regex(r'Transaction state exception: Cannot call \\?"(\w+)\\?" in state \\?"(\w+)\\?"')
+_IN_STATE = regex(
     r"Cannot call send in state (\w+)|transaction is not in progress \(currentState= ?(\w+)|while in state +(\w+)"
 )
 _TEXTS = (
-    (MisuseKind.not_initialised, re.compile(r"before completing a call to init_?[tT]ransactions")),
+    (MisuseKind.not_initialised, regex(r"before completing a call to init_?[tT]ransactions")),
     (
         MisuseKind.begun_inside,
-        re.compile(
+        regex(
             r"already an ongoing transaction for this producer|Transaction already in progress"
             r"|A transaction is already in progress for channel|Nested calls to 'executeInTransaction' are not allowed"
         ),
     ),
     (
         MisuseKind.not_begun,
-        re.compile(
+        regex(
             "not in an active transaction|No transaction is in process; possible solutions"
             "|Can't send messages while not in transaction|Not in the middle of a transaction"
             "|cannot produce record transactionally if not in a transaction"
             "|transaction manager: transaction is not ready|Transaction not started. Call beginTransaction"
         ),
     ),
-    (MisuseKind.ended_before, re.compile("Cannot continue to use transaction once ended")),
+    (MisuseKind.ended_before, regex("Cannot continue to use transaction once ended")),
     (
         MisuseKind.closed,
-        re.compile(
+        regex(
             "Cannot perform operation after producer has been closed"
             "|producer is disconnecting; therefore, it can't safely accept messages|Pooled producer is closed"
             "|The producer is disconnected|KafkaProducer already closed!|kafka: tried to use a client that was closed"
             r"|kafka: message received by producer in process of shutting down|\bProducerClosed\b"
         ),
     ),
-    (
-        MisuseKind.at_once,
-        re.compile(r"API call is already in progress|Simultaneous \S+ API calls not allowed"),
-    ),
-    (MisuseKind.not_polled, re.compile("the event queue must be polled for delivery report events")),
-    (MisuseKind.other, re.compile("transaction manager: invalid transition attempted")),
+    (MisuseKind.unfinished, regex("API call is already in progress")),
+    (MisuseKind.at_once, regex(r"Simultaneous \S+ API calls not allowed")),
+    (MisuseKind.prepared, regex("while the transaction is in a prepared state")),
+    (MisuseKind.not_polled, regex("the event queue must be polled for delivery report events")),
+    (MisuseKind.other, regex("transaction manager: invalid transition attempted")),
 )
-_PRODUCE = re.compile(r"(?:[Pp]roduce|transaction)\b.*(?:Local: Erroneous state|\b_STATE\b)", re.DOTALL)
+_PRODUCE = regex(r"(?:[Pp]roduce|transaction)\b.*(?:Local: Erroneous state|\b_STATE\b)", re.DOTALL)
 """librdkafka's bare code stands for calls of consumers as well: only beside a call of a producer it means that.
 
 It says no state: a produce is refused so without a begin, and after an error within the transaction.

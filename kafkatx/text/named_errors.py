@@ -22,6 +22,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.entries import Symptom, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
+from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.logs.end_of_reading import is_end_of_reading
@@ -39,31 +40,31 @@ LONGEST = 600
 """Characters of a line that are looked at."""
 MOST = 32
 """Statements of a page that are kept."""
-_NAME = re.compile(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
-_IS_NAME = re.compile(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
+_NAME = regex(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
+_IS_NAME = regex(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
 """What makes a word a name of a program's, and none of a sentence."""
 FEWEST_WORDS, FEWEST_LINES = 6, 2
 """Words that make a line prose, and lines of it that describe a case."""
-_WORDS = re.compile(r"\b[a-z]{2,}\b")
-_OF_TRANSACTIONS = re.compile(
+_WORDS = regex(r"\b[a-z]{2,}\b")
+_OF_TRANSACTIONS = regex(
     r"transact|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
     r"|\u4e8b\u52a1|\u4e8b\u52d9|\u7cbe\u786e\u4e00\u6b21"
     r"|\ud2b8\ub79c\uc7ad\uc158|\u30c8\u30e9\u30f3\u30b6\u30af\u30b7\u30e7\u30f3|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446",
     re.IGNORECASE,
 )
-_OF_PRODUCERS = re.compile(
+_OF_PRODUCERS = regex(
     r"T(?:XN|xn|ransact|RANSACT)|P(?:roducer|RODUCER)|F(?:enced|ENCED)|E(?:poch|POCH)|S(?:equence|EQUENCE)"
     r"|C(?:luster|LUSTER_)A(?:uthorization|UTHORIZATION)"
 )
 """Parts of names of errors that only producers with an id, or transactions, meet."""
 FEWEST_CASES = 2
 """Sentences about any case that make a text the description of a design."""
-_ANYBODY = re.compile(
+_ANYBODY = regex(
     r"\b(?:an?|any|each|every) (?:[\w.-]+ ){0,3}?(?:reader|consumer|client|subscriber|application|producer)\b",
     re.IGNORECASE,
 )
-_ANY_CASE = re.compile(r"\b(?:when(?:ever)?|if|on (?:an?|each|every)|after (?:an?|each|every)) \w", re.IGNORECASE)
-_OF_ONE_CASE = re.compile(
+_ANY_CASE = regex(r"\b(?:when(?:ever)?|if|on (?:an?|each|every)|after (?:an?|each|every)) \w", re.IGNORECASE)
+_OF_ONE_CASE = regex(
     r"[?!\d]|\b(?:I|my|mine|our|us|me)\b|\bwe (?:\w+ed|get|see|have|had|saw|got|did|went|ran|made|found|run)\b"
     r"|\b(?:since|yesterday|today|tonight|now|again|suddenly|sometimes|often|still|why|help|issue|problem|bug|wrong"
     r"|strange|weird|unexpected\w*|errors?|exceptions?|fail\w*|saw|got|was|were|happen\w*|observ\w*|notic\w*|despite"
@@ -71,8 +72,16 @@ _OF_ONE_CASE = re.compile(
     re.IGNORECASE,
 )
 """What says of a text that it is about somebody's own case: a time, a first person, an error, a question."""
-_FRAME = re.compile(r"\s*(?:at [\w.$/<>@-]{3,250}[(:]|\.\.\. \d+ more|File \")")
-_PRINTED = re.compile(
+_FRAME = regex(r"\s*(?:at [\w.$/<>@-]{3,250}[(:]|\.\.\. \d+ more|File \")")
+_FEARED = regex(
+    r"\bto (?:avoid|prevent|stay clear of|not (?:get|see|run into|end (?:up )?with))\b|\b(?:avoid|prevent)(?:s|ing)\b"
+    r"|\bothers? (?:\w+ )?(?:report|see|saw|get|got|meet|met|mention|describe)\w*"
+    r"|\b(?:afraid of|worried about|fear of)\b"
+    r"|\bso (?:that )?we (?:do not|don't|never|won't) (?:get|see|meet|run into)\b",
+    re.IGNORECASE,
+)
+"""What nobody has met yet."""
+_PRINTED = regex(
     r"%[0-7]\|\d|KafkaError\{[A-Z,]*code=|\d\d:\d\d:\d\d|\[(?:Producer|Consumer) clientId="
     r"|^[\s/#*>-]*(?:[a-z_]\w*\.)+[A-Z]\w+: [A-Z]"
 )
@@ -131,8 +140,18 @@ def _is_of_design(texts: Iterable[str]) -> bool:
 
 def _named(line: Line, name: str, *, is_talk: bool) -> Statement:
     """What a line says that names an error."""
-    is_met = not is_talk or _PRINTED.search(line.text) is not None
-    return Statement(MET if is_met else NAMED, line.number, quoted_at(line.text, line.text.find(name)), error=name)
+    at = line.text.find(name)
+    is_met = (not is_talk and not _is_feared(line.text, at)) or _PRINTED.search(line.text) is not None
+    return Statement(MET if is_met else NAMED, line.number, quoted_at(line.text, at), error=name)
+
+
+def _is_feared(text: str, at: int) -> bool:
+    """Whether the sentence around a place (-1: the line) is about what somebody wants to keep away, or heard of."""
+    if at < 0:
+        return _FEARED.search(text) is not None
+    begin = max(text.rfind(end, 0, at) for end in (". ", "! ", "? ", "; ")) + 1
+    end = min((found for end in (". ", "! ", "? ", "; ") if (found := text.find(end, at)) >= 0), default=len(text))
+    return _FEARED.search(text[begin:end]) is not None
 
 
 def errors_in(text: str) -> Iterator[str]:
@@ -182,8 +201,8 @@ def _patterns() -> tuple[tuple[Symptom, re.Pattern[str], re.Pattern[str] | None]
     return tuple(
         (
             row,
-            re.compile(row.pattern, re.IGNORECASE),
-            re.compile(row.unless, re.IGNORECASE) if row.unless else None,
+            regex(row.pattern, re.IGNORECASE),
+            regex(row.unless, re.IGNORECASE) if row.unless else None,
         )
         for row in symptoms()
     )

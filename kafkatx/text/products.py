@@ -6,15 +6,15 @@ them; of their lines only those are read that tell the same facts.
 
 from __future__ import annotations
 
-import re
+from kafkatx.terms.regex import regex
 
 PRODUCTS = {
-    "Redpanda": re.compile(rb"\[shard ?\s?\d{1,3}(?::\w{1,8})?\] \w|tx_gateway_frontend\.cc|rm_stm\.cc|tm_stm\.cc"),
-    "KoP (Kafka on Pulsar)": re.compile(rb"io\.streamnative\.pulsar\.handlers\.kop|persistent://public/"),
-    "AutoMQ": re.compile(rb"com\.automq\.|kafka\.automq\.|\bs3stream\b"),
-    "Kroxylicious (a proxy)": re.compile(rb"io\.kroxylicious\."),
-    "WarpStream": re.compile(rb"\bwarpstream\b"),
-    "Azure Event Hubs": re.compile(rb"\.servicebus\.windows\.net|Premium or Dedicated sku"),
+    "Redpanda": regex(rb"\[shard ?\s?\d{1,3}(?::\w{1,8})?\] \w|tx_gateway_frontend\.cc|rm_stm\.cc|tm_stm\.cc"),
+    "KoP (Kafka on Pulsar)": regex(rb"io\.streamnative\.pulsar\.handlers\.kop|persistent://public/"),
+    "AutoMQ": regex(rb"com\.automq\.|kafka\.automq\.|\bs3stream\b"),
+    "Kroxylicious (a proxy)": regex(rb"io\.kroxylicious\."),
+    "WarpStream": regex(rb"\bwarpstream\b"),
+    "Azure Event Hubs": regex(rb"\.servicebus\.windows\.net|Premium or Dedicated sku"),
 }
 """Products and what only their logs, or answers of theirs in a client's log, hold."""
 

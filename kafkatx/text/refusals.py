@@ -15,6 +15,8 @@ import re
 from enum import Enum
 from functools import lru_cache
 
+from kafkatx.terms.regex import regex
+
 
 class Refusal(Enum):
     """What was refused, and why."""
@@ -28,6 +30,7 @@ class Refusal(Enum):
     old_broker = "brokers without transactions"
     controller = "a controller that was taken for a broker"
     old_for_groups = "brokers without the group's generation in transactions"
+    old_for_bump = "brokers that can't raise a producer's own epoch"
     old_for_tool = "brokers that are older than a tool"
     no_service = "a service without transactions"
     framework = "a framework set up so that it can't do transactions"
@@ -48,50 +51,49 @@ class Refusal(Enum):
 
 
 _PATTERNS: dict[Refusal, re.Pattern[str]] = {
-    Refusal.timeout_above_limit: re.compile(
+    Refusal.timeout_above_limit: regex(
         r"InvalidTxnTimeout|InvalidTransactionTimeout|INVALID_TRANSACTION_TIMEOUT"
         r"|[Tt]ransaction timeout is larger than the maximum"
     ),
-    Refusal.id_denied: re.compile(
+    Refusal.id_denied: regex(
         r"TransactionalI[dD]Authorization|TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
         r"|[Tt]ransactional ?[Ii][dD] auth[a-z]+ failed"
     ),
-    Refusal.cluster_denied: re.compile(
-        r"ClusterAuthorization|CLUSTER_AUTHORIZATION_FAILED|[Cc]luster authorization failed"
-    ),
-    Refusal.topic_denied: re.compile(
+    Refusal.cluster_denied: regex(r"ClusterAuthorization|CLUSTER_AUTHORIZATION_FAILED|[Cc]luster authorization failed"),
+    Refusal.topic_denied: regex(
         r"TopicAuthorization|TOPIC_AUTHORIZATION_FAILED|[Tt]opic authorization failed|ot authorized to access topic"
     ),
-    Refusal.group_denied: re.compile(
+    Refusal.group_denied: regex(
         r"GroupAuthorization|GROUP_AUTHORIZATION_FAILED|[Gg]roup authorization failed|ot authorized to access group"
     ),
-    Refusal.too_large: re.compile(
+    Refusal.too_large: regex(
         r"RecordTooLarge|RecordBatchTooLarge|MessageTooLarge|MessageSizeTooLarge"
         r"|\b(?:MESSAGE_TOO_LARGE|MSG_SIZE_TOO_LARGE|RECORD_LIST_TOO_LARGE|msg_size_too_large)\b"
         r"|Broker: Message size too large|which is larger than \d+, which is the value of the max\.request\.size"
         r"|[Mm]essage was too large, server rejected it"
     ),
-    Refusal.old_broker: re.compile(
+    Refusal.old_broker: regex(
         r"Cannot create a v\d+ FindCoordinator request because we require features supported only in"
         r"|does not support (?:INIT_PRODUCER_ID|ADD_PARTITIONS_TO_TXN|ADD_OFFSETS_TO_TXN|END_TXN|TXN_OFFSET_COMMIT)"
         r"|Kafka cluster seems to be on a too old version|(?:Idempotent producer|Transactions) not supported by any"
         r"|[Tt]ransactional producer requires broker >="
         r"|Attempt(?:ed|ing) to use idempotence with a broker which does not support the required message format"
     ),
-    Refusal.controller: re.compile(
+    Refusal.controller: regex(
         r"does not support METADATA\b(?! with version)|MismatchedEndpointType|MISMATCHED_ENDPOINT_TYPE"
         r"|sent to an endpoint of the wrong type"
     ),
-    Refusal.old_for_groups: re.compile(
+    Refusal.old_for_groups: regex(
         r"doesn't support group metadata commit API on version|Cannot write a v\d+ TXN_OFFSET_COMMIT"
         r"|unexpectedly doesn't support requireStable"
     ),
-    Refusal.old_for_tool: re.compile(r"\b(?:DESCRIBE_PRODUCERS|DESCRIBE_TRANSACTIONS|LIST_TRANSACTIONS)\b"),
-    Refusal.no_service: re.compile(
+    Refusal.old_for_bump: regex(r"Attempted to write a non-default producer(?:Id|Epoch) at version [0-2]\b"),
+    Refusal.old_for_tool: regex(r"\b(?:DESCRIBE_PRODUCERS|DESCRIBE_TRANSACTIONS|LIST_TRANSACTIONS)\b"),
+    Refusal.no_service: regex(
         r"coordinator with type code 1 which is not supported"
         r"|Broker has disabled transaction coordinator, please enable"
     ),
-    Refusal.framework: re.compile(
+    Refusal.framework: regex(
         r"may not produce to their own offsets topics when exactly-once|standalone mode does not support exactly-once"
         r"|exactly-once support for source connectors requires|which is required for exactly-once source tasks"
         r"|connector does not support exactly-once semantics with|Found duplicate transactionalIdPrefix for"
@@ -101,53 +103,53 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
         r"|Unexpected user-specified \w+ config\b.{0,80} because producer config 'processing\.guarantee'"
         r"|you must provide a valid group\.id in the consumer"
     ),
-    Refusal.acks: re.compile(
+    Refusal.acks: regex(
         r"Must set acks to all in order to use the idempotent|`acks` must be set to `all` when"
         r"|Idempotent producer requires Producer\.RequiredAcks|idempotency requires acks=all"
         r"|acks=\S{1,6} not supported if enable_idempotence"
         r"|Not requiring ack for all messages invalidates the idempotent"
     ),
-    Refusal.retries: re.compile(
+    Refusal.retries: regex(
         r"Must set retries to non-zero when using the idempotent|`retries` must be set >= 1"
         r"|Idempotent producer requires Producer\.Retry\.Max|Idempotent producer must allow retries"
     ),
-    Refusal.in_flight: re.compile(
+    Refusal.in_flight: regex(
         r"(?:Must set )?max\.in\.flight\.requests\.per\.connection (?:must be set )?to (?:at most 5|1 in order ?to)"
         r"|`max\.in\.flight` must be set <="
         r"|Idempotent producer requires Net\.MaxOpenRequests|invalid usage of MaxProduceRequestsInflightPerBroker"
     ),
-    Refusal.without_idempotence: re.compile(
+    Refusal.without_idempotence: regex(
         r"Cannot set a? ?transactional[._]id without (?:also )?enabl|`transactional\.id` requires `enable\.idempotence"
         r"|Transactional producer requires Idempotent to be true"
         r"|cannot both disable idempotent writes and use transactional IDs"
     ),
-    Refusal.delivery_timeout: re.compile(
+    Refusal.delivery_timeout: regex(
         r"delivery\.timeout\.ms should be equal to or larger than linger\.ms|Must set delivery_timeout_ms higher than"
     ),
-    Refusal.message_timeout: re.compile(r"`?message\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
-    Refusal.socket_timeout: re.compile(r"`?socket\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
-    Refusal.queuing: re.compile(r"`queuing\.strategy` must be set to `fifo`"),
-    Refusal.commit_interval: re.compile(r"[Tt]ransaction timeout \d+ was set lower than streams commit interval"),
-    Refusal.not_enabled: re.compile(r"[Ww]orker does not have exactly-once source support enabled"),
-    Refusal.endless: re.compile(r"Cannot set transaction\.timeout\.ms when transaction\.two\.phase\.commit\.enable"),
-    Refusal.value: re.compile(
+    Refusal.message_timeout: regex(r"`?message\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
+    Refusal.socket_timeout: regex(r"`?socket\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
+    Refusal.queuing: regex(r"`queuing\.strategy` must be set to `fifo`"),
+    Refusal.commit_interval: regex(r"[Tt]ransaction timeout \d+ was set lower than streams commit interval"),
+    Refusal.not_enabled: regex(r"[Ww]orker does not have exactly-once source support enabled"),
+    Refusal.endless: regex(r"Cannot set transaction\.timeout\.ms when transaction\.two\.phase\.commit\.enable"),
+    Refusal.value: regex(
         r"(?:ConfigException|KafkaConfigurationError|KafkaJS\w*Error|ConfigurationError|rror): Invalid value .{1,100}? "
         r"for configuration (?:acks|retries|enable\.idempotence|transaction\.timeout\.ms|transactional\.id"
         r"|isolation\.level|processing\.guarantee|exactly\.once\.\S{1,30})\b"
         r"|Invalid configuration value for 'acks'"
     ),
-    Refusal.other_release: re.compile(
+    Refusal.other_release: regex(
         r"Incompatible KafkaProducer version"
         r"|(?:NoSuchMethod|NoClassDefFound|NoSuchField|AbstractMethod|IncompatibleClassChange|IllegalAccess)Error: "
         r".{0,200}?\borg[./]apache[./]kafka[./]"
     ),
-    Refusal.pool: re.compile(
+    Refusal.pool: regex(
         r"SRMSG18027\b|[Pp]ooled producer pool exhausted|Increase kafka producers pool size"
         r"|No available transaction producer"
     ),
 }
 
-_RESIZED = re.compile(r"Transaction topic number of partitions has changed from (\d{1,9}) to (\d{1,9})")
+_RESIZED = regex(r"Transaction topic number of partitions has changed from (\d{1,9}) to (\d{1,9})")
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.regex import regex
 from kafkatx.text.whole_pages import MOST_PAGES, page_of
 
 _NUMBER = r"(?P<release>0\.\d{1,4}(?:\.\d{1,4}){1,2}|\d{1,4}(?:\.\d{1,4}){1,2})(?![\d.]*\d)(?!/)"
@@ -38,8 +39,26 @@ PRODUCTS = {
     "Axon's Kafka extension": r"axon-kafka(?:-spring)?",
 }
 """Products of the table of known defects and how they are called; bindings that share its numbers are librdkafka."""
+STEMS = {
+    "librdkafka": ("rdkafka", "confluent", "libversion"),
+    "kafka-clients": ("client",),
+    "Kafka Streams": ("streams",),
+    "Kafka": ("kafka", "broker", "kraft"),
+    "KafkaJS": ("kafkajs",),
+    "spring-kafka": ("spring",),
+    "Flink's Kafka connector": ("flink", "connector"),
+    "Alpakka Kafka": ("alpakka", "akka-stream-kafka"),
+    "SeaTunnel": ("seatunnel",),
+    "Redpanda": ("redpanda",),
+    "ksqlDB": ("ksql",),
+    "Ballerina's Kafka module": ("ballerina",),
+    "KoP": ("kop", "starlight-for-kafka"),
+    "AutoMQ": ("automq",),
+    "Axon's Kafka extension": ("axon-kafka",),
+}
+"""Of each product, one of which stands in every text that calls it: quick to look for. Else it is its name."""
 _PATTERNS = {
-    name: re.compile(rf"(?<![\w.-])(?:{called}){_BETWEEN}{_NUMBER}", re.IGNORECASE) for name, called in PRODUCTS.items()
+    name: regex(rf"(?<![\w.-])(?:{called}){_BETWEEN}{_NUMBER}", re.IGNORECASE) for name, called in PRODUCTS.items()
 }
 
 
@@ -52,5 +71,7 @@ def releases_on_page(file: OpenFile) -> tuple[tuple[str, str], ...]:
 @lru_cache(maxsize=MOST_PAGES)
 def releases_in(text: str) -> tuple[tuple[str, str], ...]:
     """Return products with the releases that a text names, each once."""
-    found = ((name, match["release"]) for name, pattern in _PATTERNS.items() for match in pattern.finditer(text))
+    small = text.lower() if text.isascii() else None
+    named = (name for name in PRODUCTS if small is None or any(stem in small for stem in STEMS.get(name, (name,))))
+    found = ((name, match["release"]) for name in named for match in _PATTERNS[name].finditer(text))
     return tuple(dict.fromkeys(found))

@@ -10,9 +10,11 @@ Source  TransactionManager, Sender, RecordAccumulator, TransactionalRequestResul
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntFlag, auto
 from functools import lru_cache
+
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 
 class Saying(IntFlag):
@@ -100,24 +102,22 @@ class EndGivenUp:
     is_named: bool = True
 
 
-_NEWER = re.compile(r"newer (?:instance|producer)", re.IGNORECASE)
-_EXPIRY = re.compile(
-    r"Expiring [0-9]{1,9} record\(s\) for (\S+)-([0-9]{1,9}): ?([0-9]{1,12}) ms has passed since batch"
-)
-_END_GIVEN_UP = re.compile(
+_NEWER = regex(r"newer (?:instance|producer)", re.IGNORECASE)
+_EXPIRY = regex(r"Expiring [0-9]{1,9} record\(s\) for (\S+)-([0-9]{1,9}): ?([0-9]{1,12}) ms has passed since batch")
+_END_GIVEN_UP = regex(
     r"Timeout expired after ([0-9]+) ?(?:ms|milliseconds) while awaiting EndTxn\((?P<commit>[tT]rue|[fF]alse)\)"
     r"|(?P<refused>from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION)"
     r"|previous call to .?(?P<retry>commitTransaction|abortTransaction).? timed out and must be retried"
     r"|(?P<unnamed>Request EndTxn\(key: 26, version: \d+\) timed out)|(?P<unconfirmed>the commit is unconfirmed)"
 )
-_WRONG_STATE = re.compile(
+_WRONG_STATE = regex(
     r"Invalid transition attempted from state (?!COMMITTING_TRANSACTION to state ABORTING|BUMPING|FATAL|ABORTABLE)"
     r"[A-Z_]+ to state [A-Z_]+|Cannot add partition \S+ to transaction while in state"
     r"|__?PREV_IN_PROGRESS\b|__?CONFLICT\b"
 )
 _UNITS = {"s": 1_000, "sec": 1_000, "min": 60_000}
-_WAITED = re.compile(r"did not return within ([0-9]{1,8}) ?(millis\w*|ms|s(?:ec\w*)?|min\w*)\b")
-_LOST = re.compile(
+_WAITED = regex(r"did not return within ([0-9]{1,8}) ?(millis\w*|ms|s(?:ec\w*)?|min\w*)\b")
+_LOST = regex(
     r"^(?!.*unable to satisfy gap-less).*(?:hasn't received|[Gg]ap-?less (?:ordering|guarantee)|_GAPLESS_)", re.DOTALL
 )
 """With enable.gapless.guarantee librdkafka stops after any failed batch, and names the broker's answer."""
@@ -217,16 +217,16 @@ _PATTERNS = {
     Saying.LOST_ACKNOWLEDGEMENT: _LOST,
     Saying.EXPIRED: _EXPIRY,
     Saying.END_GIVEN_UP: _END_GIVEN_UP,
-    Saying.TIMED_OUT: re.compile(
+    Saying.TIMED_OUT: regex(
         r"(?<!MSG)_TIMED_OUT\b|\bLocal: Timed out|TimeoutError\b|context deadline exceeded|did not return within"
     ),
     Saying.WRONG_STATE: _WRONG_STATE,
-    **{saying: re.compile(rf"\b(?:{'|'.join(_TEXTS[saying])})") for saying in _NAMES},
+    **{saying: regex(rf"\b(?:{'|'.join(_TEXTS[saying])})") for saying in _NAMES},
 }
 """What such a text must hold besides."""
 
 
-_FILE_OF_PARTITION = re.compile(r"(?:^|[\s/\\'\"])([\w.-]{1,249})-(\d{1,9})[/\\]\d{20}\.(?:txnindex|snapshot)\b")
+_FILE_OF_PARTITION = regex(r"(?:^|[\s/\\'\"])([\w.-]{1,249})-(\d{1,9})[/\\]\d{20}\.(?:txnindex|snapshot)\b")
 
 
 def partition_of_file_in(text: str) -> tuple[str, int] | None:
@@ -235,7 +235,16 @@ def partition_of_file_in(text: str) -> tuple[str, int] | None:
     return (found[1], int(found[2])) if found is not None else None
 
 
-_BASE_SEQUENCE = re.compile(r"\(PID\{[^}]{1,60}\}, base seq ([0-9]{1,10}),")
+_PRODUCER = regex(r"PID\{Id:([0-9]{1,19}),Epoch:(-?[0-9]{1,6})\}")
+
+
+def producer_in(text: str) -> tuple[int, int] | None:
+    """Return the producer id and epoch that librdkafka names (rd_kafka_pid2str)."""
+    found = _PRODUCER.search(text)
+    return (int(found[1]), int(found[2])) if found is not None else None
+
+
+_BASE_SEQUENCE = regex(r"\(PID\{[^}]{1,60}\}, base seq ([0-9]{1,10}),")
 
 
 def base_sequence_in(text: str) -> int | None:
@@ -294,10 +303,18 @@ def names_a_newer_one(message: str) -> bool:
     return _NEWER.search(message) is not None
 
 
-_BROKER = re.compile(r"\(broker ([^\s()]{1,300})\)")
+_BROKER = regex(r"\(broker ([^\s()]{1,300})\)")
 
 
 def broker_in(text: str) -> str | None:
     """Return the address of the broker that an error of KafkaJS came from (text/logs/json_lines.py)."""
     found = _BROKER.search(text)
     return found[1] if found else None
+
+
+_AGAIN = regex(r"\b(?:restor\w+|recover\w*|restart\w*|fail(?:ed|ing)?[- ]?over|redeploy\w*)\b", re.IGNORECASE)
+
+
+def is_done_again(text: str) -> bool:
+    """Whether words speak of what is only done to what had run before: a restart, a failover, a redeployment."""
+    return _AGAIN.search(text) is not None

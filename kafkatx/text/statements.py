@@ -15,6 +15,7 @@ from math import prod
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.loading import statement_patterns
+from kafkatx.terms.regex import regex
 from kafkatx.text.connect_status import failed_in_status
 from kafkatx.text.events import Statement
 from kafkatx.text.levels import OF_KAFKA
@@ -39,24 +40,22 @@ ANYWHERE = (" abort --", "Task{id=")
 """In lines that say something wherever they stand: a call of kafka-transactions.sh, a task of Kafka Connect."""
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
-_STAMPED = re.compile(STAMP)
-_LEVEL = re.compile(rf"^.{{0,80}}?\b(?:{OF_KAFKA})\b[\s:|\]]{{1,4}}")
-_KAFKAS = re.compile(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
+_STAMPED = regex(STAMP)
+_LEVEL = regex(rf"^.{{0,80}}?\b(?:{OF_KAFKA})\b[\s:|\]]{{1,4}}")
+_KAFKAS = regex(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
 _OF_SETTING = r"\b[A-Z_]*CONFIG\b"
 """A constant of the clients that is the name of a setting."""
-_ERROR = re.compile(rf"{KINDS}\b|(?!{_OF_SETTING}){CONSTANT}|%\d\|")
-_ONLY_WHEN = re.compile(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
+_ERROR = regex(rf"{KINDS}\b|(?!{_OF_SETTING}){CONSTANT}|%\d\|")
+_ONLY_WHEN = regex(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
 """Before what is no saying about this case: a heading, a condition, a plan."""
 _ENDS = (". ", "! ", "? ", "; ")
 """Of a sentence; what is thought of in one says nothing about the next."""
-_DURATION = re.compile(
+_DURATION = regex(
     r"(?:PT(?:(?P<ph>\d{1,3})H)?(?:(?P<pm>\d{1,4})M)?(?:(?P<ps>\d{1,5})(?:\.\d{1,9})?S)?"
     r"|(?<![\w.])(?P<number>\d{1,6}(?:[.,]\d{1,3})?) ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)"
 )
-_SET_TO = re.compile(
-    r"(?P<number>\d{1,9}(?:[.,]\d{1,3})?)(?: ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)?"
-)
-_PRODUCT = re.compile(r"\d{1,9}(?: ?\* ?\d{1,5}){1,3}")
+_SET_TO = regex(r"(?P<number>\d{1,9}(?:[.,]\d{1,3})?)(?: ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)?")
+_PRODUCT = regex(r"\d{1,9}(?: ?\* ?\d{1,5}){1,3}")
 """Milliseconds as programmers write them: 10 * 60 * 1000."""
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
@@ -156,8 +155,8 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ..
     return tuple(
         (
             row.name,
-            re.compile(row.pattern, re.IGNORECASE),
-            re.compile(row.unless, re.IGNORECASE) if row.unless else None,
+            regex(row.pattern, re.IGNORECASE),
+            regex(row.unless, re.IGNORECASE) if row.unless else None,
         )
         for row in statement_patterns()
     )

@@ -5,15 +5,14 @@ Imports little: every file of a data directory without a telling name is asked.
 
 from __future__ import annotations
 
-import re
-
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import encoding_of
 
 CONTROLS = bytes(set(range(32)) - {8, 9, 10, 12, 13, 27})
 """Control characters that no text has but where it shows binary payloads."""
-_RUN = re.compile(rb"\0{2,}")
+_RUN = regex(rb"\0{2,}")
 """What a file system leaves in a log where a machine lost its power: one thing, however long."""
-_DUMPED = re.compile(rb"(?m)^(?:Dumping \S|(?:\| )?offset: \d+ |baseOffset: \d+ |(?:Log s|S)tarting offset: \d)")
+_DUMPED = regex(rb"(?m)^(?:Dumping \S|(?:\| )?offset: \d+ |baseOffset: \d+ |(?:Log s|S)tarting offset: \d)")
 
 
 def is_text(head: bytes) -> bool:

@@ -6,9 +6,8 @@ bytes, and is told it once worked out: a page may have a hundred parts, and each
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.secrets import without_secrets
 
 LARGEST_PAGE = 1 << 16

@@ -8,9 +8,9 @@ Source  bin/kafka-dump-log.sh, bin/kafka-transactions.sh (3.0 and later), bin/ka
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from kafkatx.terms.records import dataclass
 from kafkatx.words.template import Text, pick, render
 from kafkatx.words.tools import answers
 
@@ -36,7 +36,8 @@ class Ask(Enum):
 class AskFacts:
     """Whom it is asked about; `state_partition` is the id's of `partitions` in __transaction_state.
 
-    `is_counted` says whether their number is known: else it is the default, 50.
+    `is_counted` says whether their number is known: else it is the default, 50. `client_until` is where the log of the
+    id's client that is at hand ends, where that is before what is asked about.
     """
 
     transactional_id: str | None = None
@@ -47,11 +48,22 @@ class AskFacts:
     partitions: int | None = None
     is_counted: bool = False
     when: str | None = None
+    client_until: str | None = None
 
     @property
     def id(self) -> str | None:
         """The id as a shell takes it."""
         return None if self.transactional_id is None else shlex.quote(self.transactional_id)
+
+    @property
+    def in_lines(self) -> str | None:
+        """The id as lines of Java's client have it: without what stands before it a short one is a word of any text."""
+        return None if self.transactional_id is None else shlex.quote(f"transactionalId={self.transactional_id}")
+
+    @property
+    def in_settings(self) -> str | None:
+        """The id as the configuration has it that clients print."""
+        return None if self.transactional_id is None else shlex.quote(f"transactional.id = {self.transactional_id}")
 
     @property
     def granted(self) -> str | None:
@@ -126,13 +138,16 @@ WORDS = {
         "logs of all processes that use {transactional_id}[, around {when}]",
         "if one started at that time, it took the id over",
         "where those processes run",
-        "grep -rlF -e {id} .",
+        "grep -rlF -e {in_lines} -e {in_settings} .",
     ),
     Ask.client_log: AskWords(
-        pick(
-            "when",
-            {None: "the log of this client from its start"},
-            "the log of this client, from some minutes before {when} or from its start",
+        (
+            pick("transactional_id", {None: "the log of this client"}, "the log of the client of {transactional_id}"),
+            pick(
+                "client_until",
+                {None: pick("when", {None: " from its start"}, ", from some minutes before {when} or from its start")},
+                " after {client_until}, where the one that is at hand ends",
+            ),
         ),
         "the first error leads to the cause; its start shows the transactional.id, the producer id and the settings",
         "where the application runs",
@@ -153,7 +168,8 @@ WORDS = {
     ),
     Ask.describe_producers: AskWords(
         "the producers of {place}",
-        "they show which producer has a transaction open there, and from which offset on",
+        "they show which producer has a transaction open there, and from which offset on (set -x prints the command, "
+        "which names the partition)",
         "the leader of {place}",
         '(set -x; kafka-transactions.sh --bootstrap-server "$BOOTSTRAP" describe-producers --topic {quoted_topic} '
         "--partition {partition}) 2>&1",
@@ -197,7 +213,7 @@ OF_EPOCHS = (Ask.state_rows, Ask.coordinator_log, Ask.other_instances, Ask.clien
 OF_STATE = (Ask.describe, Ask.state_rows, Ask.coordinator_log, Ask.client_log)
 OF_DATA = (Ask.leader_log, Ask.partition_dump, Ask.broker_logs)
 OF_READERS = (Ask.describe_producers, Ask.find_hanging, Ask.state_rows, Ask.partition_dump)
-OF_BROKERS = (Ask.broker_logs, Ask.coordinator_log, Ask.client_log)
+OF_BROKERS = (Ask.broker_logs, Ask.client_log)
 DECIDES = {
     "fenced_by_new_instance": OF_EPOCHS,
     "transaction_timed_out": OF_EPOCHS,

@@ -6,10 +6,10 @@ A sentence is found where it stands: in the words of a rule, or in a phrase at t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.explanation import Included, Judged, Phrase, SpokenPart, Words
 from kafkatx.words.sample import sample, sample_with_item

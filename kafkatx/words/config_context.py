@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 
 from kafkatx.histories.capture_model import CaptureModel
@@ -20,6 +20,7 @@ from kafkatx.histories.logs.settings import (
 )
 from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName, own_defaults, setting_of
 from kafkatx.terms.catalogue.loading import configs
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 LIBRDKAFKA_NAMES = {"delivery.timeout.ms": "message.timeout.ms", "request.timeout.ms": "socket.timeout.ms"}

@@ -9,6 +9,8 @@ from kafkatx.kernels.transactions import EMPTY
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.words.explained import EvidenceRef
+from kafkatx.words.plurals import plural
+from kafkatx.words.values import NO_ID
 
 
 def time_or_none(time: int) -> int | None:
@@ -16,19 +18,15 @@ def time_or_none(time: int) -> int | None:
     return time if time >= 0 else None
 
 
-def plural(count: int, noun: str, many: str | None = None) -> str:
-    """`1 record`, `2 records`; `many` where it is not the noun with an s."""
-    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
-
-
 def state_row(partition: int, offset: int, at: int, state: int, producer_id: int, epoch: int) -> EvidenceRef:
     """A row of the coordinator's log."""
+    who = f"producer id {producer_id}" if producer_id >= 0 else NO_ID
     return EvidenceRef(
         TRANSACTION_STATE,
         partition,
         offset,
         time_or_none(at),
-        f"{state_name(state)}, producer id {producer_id}{f', epoch {epoch}' if epoch >= 0 else ''}",
+        f"{state_name(state)}, {who}{f', epoch {epoch}' if epoch >= 0 else ''}",
     )
 
 

@@ -14,10 +14,11 @@ them, the facts of a rule hold what was bound, and `included("field")` says it t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 from kafkatx.words.template import Text, names_in, render, value_of

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.text.events import Statement
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, actor
 from kafkatx.words.facts import instant, producer, thrown
+from kafkatx.words.methods import method_of
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Instant, Producer, bare
 
+ROLLBACK = "rollback"
+"""What a line by which a framework begins to roll back has for a call."""
 MOST_QUOTED = 160
 """Characters of a line's own words in the text of a place."""
 MOST_PLACES = 6
@@ -34,7 +37,8 @@ def event_ref(model: CaptureModel, row: int) -> EvidenceRef:
 
 def testimony_refs(path: str, said: Iterable[Statement]) -> tuple[EvidenceRef, ...]:
     """The lines of a page in which people say something, as places, with their words."""
-    return tuple(EvidenceRef(None, None, None, None, cut(one.text), path, one.line) for one in said)
+    shown = {(one.line, one.text): one for one in said}
+    return tuple(EvidenceRef(None, None, None, None, cut(one.text), path, one.line) for one in shown.values())
 
 
 def event_text(logs: LogModel, row: int) -> str:
@@ -42,15 +46,21 @@ def event_text(logs: LogModel, row: int) -> str:
     words = event_words()[logs.kind(row)]
     if logs.kind(row) is EventKind.failure:
         return _failure(logs, row) or words.phrase
+    if logs.kind(row) is EventKind.client_state and logs.string(row, "api") == ROLLBACK:
+        return f"the framework rolls back, after {cut(_cause(logs, row)) or 'an exception'}"
     said = [_shown(logs, row, column) for column in words.columns]
     parts, phrase = cut(", ".join(part for part in said if part)), _phrase(logs, row) or words.phrase
     return f"{phrase}: {parts}" if parts else phrase
 
 
 def _phrase(logs: LogModel, row: int) -> str:
-    """A request that failed before the one for its data, by its name; empty of other events."""
-    request = logs.string(row, "api") if logs.kind(row) is EventKind.produce_failed else ""
-    return f"{request} failed for good" if request else ""
+    """What an event's words are where its columns make it another thing than its kind; empty of most events."""
+    kind, request = logs.kind(row), logs.string(row, "api") or ""
+    if kind is EventKind.produce_failed and request:
+        return f"{request} failed for good"
+    if kind is EventKind.request_enqueued and (error := logs.string(row, "error")):
+        return f"a request was answered {bare(error)} and is made again"
+    return ""
 
 
 def cut(text: str, most: int = MOST_QUOTED) -> str:
@@ -60,7 +70,7 @@ def cut(text: str, most: int = MOST_QUOTED) -> str:
 
 def _failure(logs: LogModel, row: int) -> str:
     """An exception as logs print it, and the call that threw it: `TimeoutException: Expiring ... (send)`."""
-    call = logs.string(row, "api")
+    call = method_of(logs.string(row, "api") or "", logs.client(int(logs.owners[row])))
     return " ".join(part for part in (cut(_cause(logs, row)), f"({call})" if call else "") if part)
 
 
@@ -74,13 +84,17 @@ def event_refs(model: CaptureModel, rows: Iterable[int], most: int = MOST_PLACES
 
 @dataclass(frozen=True, slots=True)
 class ClientFacts:
-    """A client that steps speak of as `name`: ids, library, source and the time its lines span."""
+    """A client that steps speak of as `name`: ids, library, source and the time its lines span.
+
+    `given` is what it was given first, `later_epoch` the epoch that the same producer id had last, where it is another.
+    """
 
     name: str
     transactional_id: str | None
     client_id: str | None
     library: str | None
     given: Producer | None
+    later_epoch: int | None
     log: str
     since: Instant | None
     until: Instant | None
@@ -96,7 +110,8 @@ CLIENT = Phrase(
     actor(
         "{name}",
         (
-            "[transactional.id {transactional_id}, ][client.id {client_id}, ][{library}, ][{given}, ]log {log}",
+            "[transactional.id {transactional_id}, ][client.id {client_id}, ][{library}, ][{given}, ]"
+            "[then epoch {later_epoch}, ]log {log}",
             pick("is_moment", {True: " at {since}"}, "[ from {since} to {until}]"),
         ),
     ),
@@ -106,13 +121,15 @@ CLIENT = Phrase(
 def client_seen(model: CaptureModel, client: ClientInstance, name: str = "P") -> Bound[ActorWords]:
     """A client as somebody that steps speak of."""
     last = client.initialisations[-1] if client.initialisations else None
+    epochs = [it.producer_epoch for it in client.initialisations if last and it.producer_id == last.producer_id]
     return CLIENT.of(
         ClientFacts(
             name,
             client.transactional_id,
             client.client_id,
             library(client) or None,
-            producer(last.producer_id, last.producer_epoch) if last is not None else None,
+            producer(last.producer_id, epochs[0]) if last is not None else None,
+            epochs[-1] if len(set(epochs)) > 1 else None,
             model.logs.facts.sources[client.source].path,
             instant(client.since),
             instant(client.until),
@@ -157,6 +174,8 @@ def _shown(logs: LogModel, row: int, column: str) -> str:
         return f"sequence {value}" + (f" then {after}" if after is not None else "")
     if column == "records":
         return format(Count(value), "record")
+    if column == "other_epoch" and logs.number(row, "producer_epoch") is None:
+        return f"at epoch {value}"
     return duration(value) if column == "number_ms" else _NUMBERS[column].format(value)
 
 

@@ -7,11 +7,11 @@ what must change too from whom it is for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
 from kafkatx.histories.logs.settings import Effective
+from kafkatx.terms.records import dataclass
 from kafkatx.words.config_context import ConfigContext, Looks, changes_too
 from kafkatx.words.explanation import Bound, MeasureWords, Phrase, RemedyWords, remedy
 from kafkatx.words.template import pick, render
@@ -35,6 +35,7 @@ class Longer(Enum):
     retries = "sends are repeated for so long"
     interval = "the commit interval is longer"
     checkpoints = "a checkpoint ends it"
+    late_call = "the application called commitTransaction so late"
 
 
 class Margin(Enum):
@@ -171,7 +172,9 @@ class Replicas(Proposal):
 
 
 COST_OF_TIMEOUT = "if the producer dies, read_committed readers of its partitions wait that long"
-KEEP_IDS = "Keep ids for longer than they are idle, or create a new producer before its id expires"
+KEEP_IDS = (
+    "Raise transactional.id.expiration.ms above the idle time of ids, or create a new producer before its id expires"
+)
 HEARTBEAT = (
     "Create a new producer before its id expires, or run a transaction now and then: no expiration can be so long"
 )
@@ -194,6 +197,8 @@ LONGER_TIMEOUT = Phrase(
                 {
                     Longer.work: "Find out what held the producer up. If its work needs that long, commit more often "
                     "or raise the timeout",
+                    Longer.late_call: "Find out in the application's log of that time what it did before it called "
+                    "commitTransaction. Do it before beginTransaction, or raise the timeout above it",
                     Longer.outage: "Raise the transaction timeout above such an outage[ ({outage})]",
                     Longer.retries: "Raise the transaction timeout above the time that retries may take",
                     Longer.interval: "Or raise the transaction timeout above the commit interval",

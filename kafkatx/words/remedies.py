@@ -74,11 +74,13 @@ def transaction_timeout(
         need_ms: from start to the last activity or commit attempt, of the longest transaction affected.
         measured: where that number comes from.
         outage_ms: the longest time that a broker was down or unreachable meanwhile.
-        why: what needs the time, where it is neither the outage nor the work.
+        why: what needs the time, where it is neither the outage nor the work. Of a call that came late no request is
+            repeated.
     """
     most = whom.in_force(MAX_TIMEOUT)
     cap = most.number or 0
-    least, margin = _least_timeout(whom, need_ms, outage_ms)
+    is_whole = why is Longer.late_call and not outage_ms
+    least, margin = (-(-3 * need_ms // 2), Margin.half) if is_whole else _least_timeout(whom, need_ms, outage_ms)
     wanted = up(least, HALF_A_MINUTE)
     proposed = wanted if need_ms >= cap else min(wanted, cap)
     current = whom.now(TIMEOUT).number or 0

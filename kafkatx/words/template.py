@@ -10,12 +10,13 @@ Errors    a name that the facts don't have is an AttributeError: a test renders 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from string import Formatter
 from typing import Any
+
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Pick:
 Text = str | Pick | tuple["Text", ...]
 """What a sentence is written as."""
 
-_PARTS = re.compile(r"\[([^\[\]]*)\]")
+_PARTS = regex(r"\[([^\[\]]*)\]")
 
 
 def pick(fact: str, texts: Mapping[Any, Text], otherwise: Text | None = None) -> Pick:

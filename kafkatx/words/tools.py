@@ -16,31 +16,32 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kafkatx.terms.catalogue.releases import Release, Span
+from kafkatx.terms.regex import regex
 from kafkatx.words.explained import Considered, Remedy
 
 ANSWERED_SINCE = {"describe-producers": "2.8", "list": "3.0", "describe": "3.0", "find-hanging": "3.0"}
 """What kafka-transactions.sh asks, and the first brokers that answer it."""
 TOOL_SINCE = "3.0"
 _CALL = r"kafka-transactions\.sh(?: --bootstrap-server \S+)? (?P<asks>describe-producers|find-hanging|list|describe)\b"
-_COMMAND = re.compile(_CALL)
+_COMMAND = regex(_CALL)
 _SAID = (
-    (re.compile(r"kafka-transactions\.sh (?:list and )?describe of (\S+?)(?=[,.)]|$)", re.MULTILINE), "describe",
+    (regex(r"kafka-transactions\.sh (?:list and )?describe of (\S+?)(?=[,.)]|$)", re.MULTILINE), "describe",
      r"the records of \1 in __transaction_state (kafka-dump-log.sh)"),
-    (re.compile(r"kafka-transactions\.sh list and describe\b(?! of)"), "describe",
+    (regex(r"kafka-transactions\.sh list and describe\b(?! of)"), "describe",
      "kafka-dump-log.sh on __transaction_state"),
-    (re.compile(r"kafka-transactions\.sh (?:list|describe)\b(?!-)"), "describe",
+    (regex(r"kafka-transactions\.sh (?:list|describe)\b(?!-)"), "describe",
      "kafka-dump-log.sh on __transaction_state"),
-    (re.compile(r"kafka-transactions\.sh describe-producers for\b"), "describe-producers",
+    (regex(r"kafka-transactions\.sh describe-producers for\b"), "describe-producers",
      "kafka-dump-log.sh on the leader's log of"),
-    (re.compile(r"kafka-transactions\.sh describe-producers\b"), "describe-producers",
+    (regex(r"kafka-transactions\.sh describe-producers\b"), "describe-producers",
      "kafka-dump-log.sh on the leader's log"),
-    (re.compile(r"kafka-transactions\.sh find-hanging lists\b"), "find-hanging",
+    (regex(r"kafka-transactions\.sh find-hanging lists\b"), "find-hanging",
      "dumps of the partition and of __transaction_state (kafka-dump-log.sh) show as open and forgotten"),
-    (re.compile(r"kafka-transactions\.sh find-hanging\b"), "find-hanging",
+    (regex(r"kafka-transactions\.sh find-hanging\b"), "find-hanging",
      "kafka-dump-log.sh on its log and on __transaction_state"),
 )  # fmt: skip
 """How sentences name a call, what it asks, and what is said where brokers can't answer."""
-_PLACE, _ID = re.compile(r"--topic (\S+) --partition (\S+)"), re.compile(r"--transactional-id (.+)")
+_PLACE, _ID = regex(r"--topic (\S+) --partition (\S+)"), regex(r"--transactional-id (.+)")
 _OLD_TOOL = "kafka-transactions.sh came with Kafka 3.0: run it from a 3.x download"
 
 

@@ -5,13 +5,14 @@ A template says `{fenced_at}` or `{count:open transaction}`; what that looks lik
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 
@@ -75,7 +76,7 @@ class Share(int):
         return f"{int(self)} %"
 
 
-_NAME = re.compile(r"(?:__)?[^\W_](?:[^\s\"'`,;()\[\]{}]*[^\W_])?")
+_NAME = regex(r"(?:__)?[^\W_](?:[^\s\"'`,;()\[\]{}]*[^\W_])?")
 _WORDS = frozenset(
     {
         "all", "and", "any", "client", "consumer", "group", "none", "not", "null", "of", "on", "or", "other",
@@ -91,6 +92,10 @@ def as_name(text: str) -> str:
     return text if is_plain else f'"{text}"'
 
 
+NO_ID = "producer id not readable"
+"""What stands for a producer id that a text lacks: -1 is a value of Kafka's, and means something else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Producer:
     """A producer id at an epoch: `producer id 4001 epoch 3`, the epoch where it is known."""
@@ -99,7 +104,8 @@ class Producer:
     epoch: int | None
 
     def __format__(self, spec: str) -> str:
-        return f"producer id {self.id}" + (f" epoch {self.epoch}" if self.epoch is not None else "")
+        name = f"producer id {self.id}" if self.id >= 0 else NO_ID
+        return name + (f" epoch {self.epoch}" if self.epoch is not None else "")
 
 
 def producer_name(transactional_id: str | None, producer_id: int) -> str:
@@ -116,6 +122,21 @@ class TopicPartition:
 
     def __format__(self, spec: str) -> str:
         return as_name(f"{self.topic}-{self.partition}") if self.partition >= 0 else "an unnamed partition"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPartitions:
+    """Partitions of one topic: `orders-0`, `orders-0, -1 and -3`; above four of them how many."""
+
+    topic: str
+    partitions: tuple[int, ...]
+
+    def __format__(self, spec: str) -> str:
+        if len(self.partitions) > MOST_RANGES:
+            return f"{len(self.partitions)} partitions of {as_name(self.topic)}"
+        first, *others = self.partitions
+        joined = [as_name(f"{self.topic}-{first}"), *(f"-{other}" for other in others)]
+        return " and ".join(filter(None, (", ".join(joined[:-1]), joined[-1])))
 
 
 @dataclass(frozen=True, slots=True)

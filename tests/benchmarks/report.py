@@ -2,6 +2,7 @@
 
 python -m tests.benchmarks.report [NAME ...]     names of comparisons (default all), or `peer` for the peer alone
 python -m tests.benchmarks.report page           the page of a large cluster in a browser
+python -m tests.benchmarks.report start_up       small commands (left) and a Python that does nothing
 python -m tests.benchmarks.report spark          local[2] (left) and local[1], and both against the local engine
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.benchmarks import cases, comparisons, internal_topics, page, peer, spark_comparisons
+from tests.benchmarks import cases, comparisons, internal_topics, page, peer, spark_comparisons, start_up
 from tests.benchmarks.comparisons import Figure
 from tests.benchmarks.measure import CommandFailed
 
@@ -21,6 +22,7 @@ ALONE = {
     "spark": spark_comparisons.spark,
     "internal": internal_topics.internal,
     "page": page.page,
+    "start_up": start_up.start_up,
 }
 """Comparisons that run only where they are asked for."""
 NAMED = {comparison.__name__: comparison for comparison in comparisons.ALL} | ALONE
@@ -53,7 +55,9 @@ def _preamble(names: list[str]) -> Iterator[str]:
     wanted = ["numpy", "numba", "pyarrow", "google-crc32c", *(["pyspark"] if "spark" in names else [])]
     libraries = ", ".join(f"{name} {version(name)}" for name in wanted)
     yield f"- Versions: Python {platform.python_version()}, {libraries}, {peer.java_version()}."
-    if names != ["spark"]:
+    if names == ["start_up"]:
+        yield f"- Whole processes, least CPU of {start_up.RUNS} runs in turn; bytecode present."
+    elif names != ["spark"]:
         yield f"- Peer: `DumpLogSegments --files ...`, shallow, Kafka {peer.VERSION}, heap 256 MB."
         yield "- Ours: `kafkatx diagnose DIR --format json --quiet`. Output of both to /dev/null."
         yield f"- Whole processes, least CPU and least wall of {cases.runs()} runs in turn; files in the page cache."

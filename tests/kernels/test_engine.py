@@ -57,13 +57,13 @@ def package(tmp_path: Path) -> Path:
 
 def test_a_kernel_is_kept_on_disk_beside_its_source(package):
     compiled_from(package, **NO_HOME)
-    assert list((package / "kafkatx/kernels/__pycache__").glob("crc32c.crc32c_*.nbi"))
+    assert list((package / "kafkatx/kernels/__pycache__").glob("crc32c*.nbi"))
 
 
 def test_a_read_only_package_uses_the_cache_of_the_user(package, tmp_path):
     read_only(package)
     compiled_from(package, HOME=str(tmp_path))
-    assert list(tmp_path.rglob("crc32c.crc32c_*.nbi"))
+    assert list(tmp_path.rglob("crc32c*.nbi"))
 
 
 def test_a_read_only_package_without_a_home_compiles_for_itself(package):
@@ -89,7 +89,7 @@ def test_a_cache_that_fails_at_the_first_call_does_not_lose_the_call(package, tm
 
 def test_a_torn_file_of_the_cache_is_passed_over(package, tmp_path):
     compiled_from(package, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    (index,) = (tmp_path / "cache").rglob("crc32c.crc32c_*.nbi")
+    (index,) = (tmp_path / "cache").rglob("crc32c*.nbi")
     index.write_bytes(b"")
     compiled_from(package, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
 

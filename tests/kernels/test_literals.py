@@ -105,3 +105,9 @@ def test_words_of_four_bytes_and_more_are_found_by_groups_of_them(mode, words, l
         found, start, line = entries(data, made, mode)
     assert made.grams
     assert (found.tolist(), start, line) == entries_by_hand(data, tuple(words), mode)
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=6).map(str.encode), max_size=12).map(tuple))
+def test_of_literals_that_hold_each_other_the_shortest_are_kept(words):
+    kept = tuple(one for one in sorted(set(words)) if not any(other in one for other in set(words) - {one}))
+    assert automaton(words).literals == kept

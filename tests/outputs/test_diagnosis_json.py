@@ -58,7 +58,7 @@ def test_what_was_looked_at_makes_a_clean_bill():
     assert said()["answer"]["headline"] == f"Clear: {counted}."
     told = said(found("a", Severity.info), found("b", Severity.info))["answer"]
     assert told["state"] == "clear"
-    assert told["headline"] == f"N{counted[1:]}; info: title of a (proved) and 1 more"
+    assert told["headline"] == "No error and no warning. For information: title of a (proved) and 1 more"
     assert (told["worst"], told["root_causes"]) == ("info", [])
     assert told["examined"] == {
         "transactions": 412,
@@ -85,7 +85,9 @@ def test_a_clean_bill_says_what_was_not_read():
 def test_where_nothing_was_looked_at_there_is_nothing_to_judge():
     told = said(examined=Examined())["answer"]
     assert told["state"] == "nothing_to_judge"
-    assert told["headline"] == ("Nothing to judge: no transaction, producer or consumer group in what could be read.")
+    assert told["headline"] == (
+        "Nothing to judge: what could be read tells of no transaction, and of nothing that failed."
+    )
     assert told["worst"] is told["examined"]["from"] is None
 
 

@@ -98,7 +98,7 @@ def test_a_framework_that_swallows_what_follows_is_told_as_information():
     client = Client(name, client_id="ledger-0f44002f-18c4-47dc-9161-0f0105243615-StreamThread-1-producer")
     client.start("10:00:00").fatal("10:00:09", FENCED, NEWER).aborts("10:00:10")
     found = only(check, by_logs(client.said))
-    assert (found.verdict, found.severity) == (Verdict.likely, Severity.info)
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.info)  # the client tells its state itself
     assert [remedy.text[:24] for remedy in found.remedies] == ["Check that Kafka Streams"]
 
 
@@ -178,7 +178,43 @@ def test_records_show_who_aborted_the_transaction_before_its_client_tried_to(clu
     found = only(check, beside(cluster, client.said))
     assert "The coordinator aborted the transaction at its timeout" in found.summary
     assert found.steps[-1].places
-    assert "were aborted too" in found.remedies[0].text
+    assert "Send the aborted records again" in found.remedies[0].text
+    assert "last committed offsets" not in found.remedies[0].text  # it had none in its transaction
+
+
+def test_offsets_in_the_transaction_say_where_to_begin_again(tmp_path):
+    cluster = Cluster(tmp_path)
+    cluster.init("orders-1")
+    cluster.begin("orders-1", "orders-0", "__consumer_offsets-3")
+    client = fenced(cluster)
+    cluster.time_out("orders-1")
+    found = only(check, beside(cluster, client.said))
+    assert "Process again from the last committed offsets" in found.remedies[0].text
+    assert "end the aborted records again" not in found.remedies[0].text
+
+
+def test_who_was_replaced_already_is_not_to_be_restarted(cluster):
+    client = fenced(cluster)
+    cluster.time_out("orders-1")
+    at = cluster.clock + 90 * SECOND
+    other = Client(path="other.log").start(at, cluster.ids["orders-1"].producer_id, 2)
+    found = only(check, beside(cluster, [*client.said, *other.said]))
+    assert found.remedies[0].text.startswith("Nothing to restart: another producer has had the id since")
+
+
+def test_under_transactions_v2_the_instance_tells_whose_transaction_it_was(tmp_path):
+    """Each end raises the epoch above the one that the client was given."""
+    cluster = Cluster(tmp_path, v2=True)
+    cluster.init("orders-1")
+    client = Client().start(START, cluster.ids["orders-1"].producer_id, cluster.ids["orders-1"].epoch)
+    cluster.run("orders-1", "orders-0")
+    cluster.begin("orders-1", "orders-0")
+    cluster.time_out("orders-1")
+    rolled_back = line("server.log", cluster.clock, EventKind.timeout_rollback, transactional_id="orders-1")
+    client.threw(cluster.clock + 60 * SECOND, "commitTransaction", FENCED, NEWER)
+    client.threw(cluster.clock + 61 * SECOND, "abortTransaction", FENCED, AGAIN)
+    found = only(check, beside(cluster, [*client.said, rolled_back]))
+    assert "The coordinator aborted the transaction at its timeout" in found.summary
 
 
 def test_what_another_epoch_of_the_producer_id_wrote_is_not_its_transaction(cluster):

@@ -298,3 +298,14 @@ def test_what_a_leader_refuses_after_such_an_abort_is_its_effect():
     (ended,) = (one for one in told if one.finding.rule == RULE)
     (refused,) = (one for one in told if one.finding.rule == "partition_verification_failed")
     assert (ended.caused_by, refused.caused_by) == (None, ended.id)
+    assert "request log" in next(one.decided_by for one in refused.finding.considered if not one.refuted)
+
+
+def test_an_abort_that_nobody_here_sent_is_a_warning_told_in_the_order_in_which_it_happened():
+    """Work was thrown away; and a producer asks for its new epoch before the coordinator grants it."""
+    told = diagnose([fixtures() / "k4-partition-verification"]).findings
+    (ended,) = (one.finding for one in told if one.finding.rule == RULE)
+    assert ended.severity is Severity.warning
+    texts = [step.text for step in ended.steps]
+    asked = next(number for number, text in enumerate(texts) if "asked for a new epoch" in text)
+    assert "gave the id its next epoch" in texts[asked + 1]

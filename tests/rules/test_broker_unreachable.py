@@ -9,6 +9,7 @@ from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.events import Level
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.evidence import fixtures
 from tests.histories.log_facts import DAY, ERRORS, FENCED, KAFKA_EXCEPTION, facts, line, milliseconds, settings, source
 from tests.rules.cluster import SECOND
 from tests.rules.log_told import by_logs, findings, only, rule
@@ -45,7 +46,7 @@ def test_two_brokers_that_miss_a_third_make_it_likely():
     found = only(check, model)
     assert (found.verdict, found.severity, found.nodes) == (Verdict.likely, Severity.warning, (3,))
     assert (found.since, found.until) == (milliseconds("10:00:02"), milliseconds("10:00:58"))
-    assert found.title == "unreachable for at least 56 s"
+    assert found.title == "unreachable for at least 56 s, not seen back"
     assert found.summary == (
         "Broker 3 was probably unreachable from 10:00:02.000 until at least 10:00:58.000 (56 s), noticed by broker 1 "
         "and broker 2."
@@ -239,7 +240,7 @@ def test_a_transaction_that_timed_out_meanwhile_makes_it_an_error():
     assert found.severity is Severity.error
     assert any("a transaction of orders timed out" in step.text for step in found.steps)
     assert found.summary.endswith("Meanwhile a transaction of orders timed out.")
-    assert found.title == "unreachable for at least 56 s, 1 failure meanwhile"
+    assert found.title == "unreachable for at least 56 s, not seen back, 1 failure meanwhile"
 
 
 def test_what_waited_in_vain_meanwhile_is_named_by_its_call():
@@ -407,3 +408,46 @@ def test_a_commit_that_an_outage_left_open_is_one_cause_and_has_to_be_called_aga
     assert cause.finding.count == 1  # the refused abort never asked a broker
     assert any(step.text.startswith("Call commitTransaction again") for step in cause.finding.remedies)
     assert not any(step.text.startswith("Abort") for step in cause.finding.remedies)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Two of three recorded brokers stood still; the third one waited for them."""
+    return diagnose([fixtures() / "c3-unavailable"])
+
+
+def test_what_observers_saw_is_cited_by_requests_to_the_brokers_that_were_away(recorded):
+    """Requests to a leader that waited for them are counted to them, and are not what shows them."""
+    (away,) = (one.finding for one in recorded.findings if one.finding.rule == "broker_unreachable")
+    sights = [step for step in away.steps if "could not reach" in step.text]
+    assert len(sights) >= 3
+    assert not [place.text for step in sights for place in step.places if "node 1," in f"{place.text},"]
+
+
+def test_a_silent_log_is_cited_on_both_sides_and_what_is_likely_leaves_something_open(recorded):
+    (away,) = (one.finding for one in recorded.findings if one.finding.rule == "broker_unreachable")
+    own = [step for step in away.steps if "own log is silent" in step.text]
+    assert [len(step.places) for step in own] == [2, 2]
+    assert any(not other.refuted for other in away.considered)
+
+
+def test_logs_of_clients_that_are_at_hand_are_not_asked_for(recorded):
+    assert not [one.asked.what for one in recorded.next if "log of" in one.asked.what and "client" in one.asked.what]
+
+
+def test_an_epoch_that_could_not_be_written_comes_before_the_abort_that_was(recorded):
+    """So the client may be refused before the rows of the abort that it is refused for."""
+    (timed_out,) = (one.finding for one in recorded.findings if one.finding.rule == "transaction_timed_out")
+    texts = [step.text for step in timed_out.steps]
+    raised = next(number for number, text in enumerate(texts) if "could not write it" in text)
+    assert "The coordinator aborted it" in texts[raised + 1]
+
+
+def test_a_commit_that_waited_for_a_coordinator_is_its_effect(recorded):
+    """Both calls began before the first write was refused, and lie in the time in which nothing got through."""
+    (coordinator,) = (
+        one for one in recorded.findings
+        if one.finding.rule == "coordinator_unavailable" and one.finding.facts["could_not_write"]
+    )  # fmt: skip
+    waited = [one for one in recorded.findings if one.finding.rule == "commit_outcome_unknown"]
+    assert {one.caused_by for one in waited} == {coordinator.id}

@@ -186,6 +186,41 @@ def test_a_decision_without_completion_is_a_decision(cluster):
     assert resolved(cluster, called) is TransactionFate.committing
 
 
+def of_a_commit_complete_after(cluster: Cluster, wait_ms: int):
+    """The finding about a commit that was decided at once and whose markers came so much later."""
+    cluster.begin("orders-1", "orders-0")
+    called = cluster.clock
+    cluster.prepare("orders-1", True)
+    cluster.wait(wait_ms)
+    cluster.markers("orders-1", "orders-0")
+    cluster.complete("orders-1")
+    cluster.beat()
+    client = Client().start(START, producer_id=cluster.ids["orders-1"].producer_id)
+    client.threw(called + 3_000, "commitTransaction", TIMED_OUT, COMMIT_3_S)
+    return only(check, beside(cluster, client.said))
+
+
+def test_readers_get_a_commit_when_its_markers_are_there_not_when_it_is_decided(cluster):
+    """So each row has its own time, and a call that waits must outlast the completion."""
+    found = of_a_commit_complete_after(cluster, 80 * SECOND)
+    told = found.facts["resolved"]
+    assert told["readable_at"] > told["decided_at"]
+    assert told["completed_at"] >= told["readable_at"]
+    assert f"readers got it from {told['readable_at'][11:23]} on" in found.summary
+    assert told["decided_at"][11:23] in (found.steps[-1].because or "")
+    assert told["completed_at"][11:23] in (found.steps[-1].because or "")
+    assert any("COMMIT marker" in place.text for place in found.steps[-1].places)
+    longer = next(one for one in found.remedies if one.config == "max.block.ms")
+    assert "80" in longer.derived_from
+    assert int(longer.proposed) > 80_000
+
+
+def test_a_commit_that_was_marked_at_once_needs_no_word_of_it(cluster):
+    found = of_a_commit_complete_after(cluster, 0)
+    assert found.facts["resolved"]["readable_at"] is None
+    assert "readers got it" not in found.summary
+
+
 def test_a_transaction_without_any_row_was_never_begun(cluster):
     cluster.wait(SECOND)
     called = cluster.clock

@@ -163,7 +163,7 @@ def test_a_log_that_begins_inside_a_committed_transaction_is_told(either):
     assert (found.verdict, found.severity) == (Verdict.proved, Severity.info)
     assert (found.transactional_id, found.topic, found.partition) == ("export-1", "orders", 0)
     assert (found.first_offset, found.last_offset) == (0, 3)
-    assert "still open when the log had come to 4" in found.summary
+    assert "before or after its commit is not shown" in found.summary
     assert any(not other.refuted and "readers got them" in other.rule for other in found.considered)
 
 
@@ -222,6 +222,72 @@ def test_a_start_that_moved_later_or_elsewhere_leaves_that_open(either, line):
     cut_off(either)
     found = moved(either, either.tell().only(RULE).since + 500, line).only(RULE)
     assert (found.severity, found.facts["is_unseen"]) == (Severity.info, False)
+
+
+BY_TIME = "Deleting segment LogSegment(baseOffset=0, size=479, lastModifiedTime=9, largestRecordTimestamp=7) due to log retention time 604800000ms breach based on the largest record timestamp in the segment"  # noqa: E501
+BY_SIZE = "Deleting segment LogSegment(baseOffset=0, size=479, lastModifiedTime=9, largestRecordTimestamp=Some(7)) due to retention size 2000 breach. Log size after deletion will be 6530."  # noqa: E501
+REGISTERED = "[Controller 1] Created partition orders-0 with topic ID Tg and PartitionRegistration(replicas=[{}], isr=[1], removingReplicas=[], addingReplicas=[], leader=1, leaderRecoveryState=RECOVERED, leaderEpoch=0, partitionEpoch=0). (org.apache.kafka.controller.ReplicationControlManager)"  # noqa: E501
+ELSEWHERE = REGISTERED.replace("orders", "other").format("1")
+MORE = "[QuorumController id=1] Replayed partition assignment change PartitionChangeRecord(partitionId=0, topicId=Tg, isr=null, leader=-2, replicas=[1, 2], removingReplicas=null, addingReplicas=null) for topic orders (org.apache.kafka.controller.ReplicationControlManager)"  # noqa: E501
+LOG = "[UnifiedLog partition=orders-0, dir=/data]"
+
+
+def by_retention(cluster: Cluster, at: int, *registered: str, deleting: str = BY_SIZE) -> Told:
+    """What the disk, and the logs of a broker that is a controller too, tell of a log start that retention moved."""
+    cut_off(cluster)
+    lines = [f"[{iso(at - 60_000)}] INFO {line}" for line in registered]
+    lines.append(f"[{iso(at)}] INFO {LOG} {deleting} (kafka.log.UnifiedLog)")
+    lines.append(
+        f"[{iso(at + 1)}] INFO {LOG} Incremented log start offset to 4 due to {BY_RETENTION} (kafka.log.UnifiedLog)"
+    )
+    paths = cluster.write()
+    (log := cluster.folder / "server.log").write_text("\n".join(lines) + "\n")
+    return Told(diagnose([*paths, log]))
+
+
+def committed_at(folder) -> int:
+    """When the commit of `cut_off` comes, which is the same in each cluster."""
+    cut_off(cluster := Cluster(folder))
+    return cluster.tell().only(RULE).since
+
+
+def test_what_the_only_replica_deleted_before_the_commit_nobody_has(tmp_path):
+    committed = committed_at(tmp_path / "when")
+    found = by_retention(Cluster(tmp_path / "told"), committed - 400, REGISTERED.format("1")).only(RULE)
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.error)
+    assert not [other for other in found.considered if not other.refuted]
+    assert found.remedies[0].text.startswith("Send what the transactions of export-1")
+    assert (found.remedies[-1].config, found.remedies[-1].current) == ("retention.bytes", "2000")
+
+
+@pytest.mark.parametrize(
+    "registered",
+    [
+        (),
+        (REGISTERED.format("1,2,3"),),
+        (REGISTERED.format("1"), MORE),
+        (REGISTERED.replace("orders", "other").format("1"),),
+    ],
+    ids=["nobody tells", "three", "more were added", "another topic"],
+)
+def test_a_partition_that_may_have_more_replicas_leaves_that_open(tmp_path, registered):
+    committed = committed_at(tmp_path / "when")
+    found = by_retention(Cluster(tmp_path / "told"), committed - 400, *registered).only(RULE)
+    assert found.severity is Severity.warning
+    assert any("another replica" in other.rule for other in found.considered if not other.refuted)
+    assert "kafka-topics.sh" in (found.remedies[0].command or "")
+
+
+def test_what_was_deleted_after_its_commit_by_its_own_timestamps_asks_for_no_longer_retention(tmp_path):
+    """Deleted 18 s after the commit under a retention of 7 d: the timestamps must be older than that."""
+    committed = committed_at(tmp_path / "when")
+    found = by_retention(Cluster(tmp_path / "told"), committed + 18_000, REGISTERED.format("1"), deleting=BY_TIME).only(
+        RULE
+    )
+    assert "18 s after the commit" in found.summary
+    assert "still open" not in found.summary
+    assert found.remedies[-1].config == "message.timestamp.type"
+    assert not any("broker's log" in (other.decided_by or "") for other in found.considered)
 
 
 def test_what_retention_deletes_after_the_commit_is_every_days(either):

@@ -5,7 +5,7 @@ from kafkatx.terms.events import Level
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, TIMED_OUT, facts, line, milliseconds, source
-from tests.rules.cluster import HOUR, MINUTE, SECOND, START
+from tests.rules.cluster import HOUR, MINUTE, SECOND, START, Cluster
 from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
 
 check = rule("coordinator_unavailable")
@@ -238,3 +238,61 @@ def test_a_partition_that_could_not_be_loaded_is_likely():
     ]  # fmt: skip
     found = only(check, by_logs(told))
     assert (found.verdict, found.topic, found.partition) == (Verdict.likely, TRANSACTION_STATE, 33)
+
+
+def test_partitions_that_were_away_at_the_same_time_are_all_named_and_none_of_them_alone():
+    """The first and the last of three have other numbers than the one in between: no number may win."""
+    lines = [*load("10:00:00", "10:00:08", 0), *load("10:00:01", "10:00:05", 1), *load("10:00:01", "10:00:06", 3)]
+    found = only(check, by_logs(lines))
+    assert (found.topic, found.partition) == (TRANSACTION_STATE, None)
+    assert found.facts["partitions"]["partitions"] == [0, 1, 3]
+    assert found.who == "coordinators of __transaction_state-0, -1 and -3"
+    assert "__transaction_state-0, -1 and -3 were unavailable" in found.summary
+
+
+def appends_refused(*times, partition=2):
+    text = {"topic": TRANSACTION_STATE, "partition": partition, "error": "NotEnoughReplicasException"}
+    return [line(BROKER, at, Kind.append_refused, **text) for at in times]
+
+
+def test_what_could_not_write_is_not_said_of_what_was_only_loaded():
+    """Different partitions, one time: the proof of the one is none of the other."""
+    lines = [*load("10:00:00", "10:00:12", 1), *appends_refused("10:00:05", "10:00:20")]
+    told = {found.partition: found for found in findings(check, by_logs(lines))}
+    assert set(told) == {1, 2}
+    assert "could not write" not in told[1].summary
+    assert "could not write" in told[2].summary
+
+
+def test_a_loaded_partition_is_not_said_to_serve_while_appends_to_another_one_are_refused():
+    lines = [*load("10:00:00", "10:00:08", 1), *appends_refused("10:00:15", "10:00:40")]
+    found = next(one for one in findings(check, by_logs(lines)) if one.partition == 1)
+    assert "served" not in " ".join([*(step.text for step in found.steps), *(one.text for one in found.remedies)])
+    open_one = next(one for one in found.considered if not one.refuted)
+    assert "10:00:40.000" in open_one.because
+    assert "metadata log" in (open_one.decided_by or "")
+    calm = only(check, by_logs(load("10:00:00", "10:00:08", 1)))
+    assert all(one.refuted for one in calm.considered)
+
+
+def test_what_was_decided_before_the_first_refused_write_waited_too(tmp_path):
+    """A leader counts followers as in sync until they lag: nothing is refused yet, and nothing gets through."""
+    cluster = Cluster(tmp_path)
+    for name in ("orders-1", "orders-2"):
+        cluster.init(name)
+    cluster.begin("orders-1", "orders-0")
+    cluster.prepare("orders-1", True)
+    decided = cluster.clock
+    cluster.wait(16 * SECOND)
+    lines = [line(BROKER, cluster.clock + after, Kind.state_append_failed, transactional_id="orders-2",
+                  error=NOT_AVAILABLE) for after in (0, 20 * SECOND)]  # fmt: skip
+    cluster.wait(60 * SECOND)
+    cluster.markers("orders-1", "orders-0")
+    cluster.complete("orders-1")
+    cluster.run("orders-2", "orders-0")
+    found = only(check, beside(cluster, lines))
+    assert found.facts["held"]["names"] == ["orders-1"]
+    assert found.since <= decided
+    assert "Transactions of orders-1, decided at" in found.summary
+    measured = next(one for one in found.remedies if one.config == "max.block.ms")
+    assert "1 min 16 s" in measured.derived_from or "76" in measured.derived_from

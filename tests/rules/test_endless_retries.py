@@ -34,9 +34,36 @@ def test_a_request_that_is_tried_again_for_minutes_is_a_failure(tmp_path):
     assert [one["rule"] for one in found["findings"][0]["candidates"]][:1] == ["coordinator_unavailable"]
 
 
-def test_a_request_that_is_tried_again_for_a_second_is_none(tmp_path):
+GIVEN = "%7|1686241311.204|GETPID|pay#producer-1| [thrd:main]: Acquired PID{Id:71,Epoch:3} (previous PID{Invalid})\n"
+
+
+def test_a_request_that_is_tried_again_for_a_second_and_then_answered_is_none(tmp_path):
     text = "".join(GETPID.format(at=at, error="Request timed out") for at in (1686241309, 1686241310))
-    assert not told(tmp_path, text)["findings"]
+    assert not told(tmp_path, text + GIVEN)["findings"]
+
+
+def test_a_text_that_ends_with_a_request_which_is_tried_again_is_told(tmp_path):
+    text = "".join(GETPID.format(at=at, error="Request timed out") for at in (1686241309, 1686241310))
+    (found,) = told(tmp_path, text)["findings"]
+    assert (found["rule"], found["severity"], found["facts"]["is_retry"]) == ("unexplained_failure", "warning", True)
+    assert "got through does not stand here" in found["summary"]
+
+
+def test_one_retry_and_one_that_other_lines_follow_are_told_for_information(tmp_path):
+    once = GETPID.format(at=1686241309, error="Coordinator load in progress")
+    later = "%6|1686241399.100|CONNECT|pay#producer-1| [thrd:b:9092/4]: b:9092/4: all is quiet here\n"
+    for text in (once, once + once + later):
+        (found,) = told(tmp_path, text)["findings"]
+        assert (found["rule"], found["severity"]) == ("unexplained_failure", "info")
+
+
+def test_a_transaction_that_is_still_being_completed_is_no_more_than_that(tmp_path):
+    busy = (
+        "Producer attempted to update a transaction while another concurrent operation on the same transaction was "
+        "ongoing"
+    )
+    found = told(tmp_path, "".join(GETPID.format(at=at, error=busy) for at in (1686241309, 1686241310)))["findings"]
+    assert [(one["rule"], one["severity"]) for one in found] == [("unexplained_failure", "info")]
 
 
 def test_an_authorization_that_is_asked_for_again_fails_at_once(tmp_path):

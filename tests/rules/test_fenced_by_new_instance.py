@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from kafkatx import diagnose
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.evidence import fixtures
-from tests.rules.cluster import LAST_EPOCH, SECOND, TWO_PHASE, Cluster, replace_epoch
+from tests.rules.cluster import LAST_EPOCH, SECOND, START, TWO_PHASE, Cluster, replace_epoch
+from tests.rules.log_told import CLIENT, Client, beside, only, rule
 
 RULE = "fenced_by_new_instance"
 
@@ -206,3 +208,53 @@ def test_under_transactions_v2_an_abort_of_its_own_is_not_ruled_out_by_the_class
     told = [one.finding for one in diagnose([fixtures() / "k4-tv2-fenced"]).findings if one.finding.rule == RULE]
     (other,) = (other for one in told for other in one.considered if other.rule == "aborted_by_client")
     assert "classic" not in other.because
+
+
+STREAMS = "word-count-12960fdf-c0a3-4ef6-b001-d3120f15882a-1"
+
+
+def started_again(tmp_path, path: str = CLIENT, aborts: bool = False, name: str = STREAMS):
+    """A takeover under transactions v2 by a process whose log is at `path`; the old one's log breaks off before it."""
+    cluster = Cluster(tmp_path, v2=True)
+    cluster.init(name)
+    old = Client(name).start(START, cluster.ids[name].producer_id, cluster.ids[name].epoch)
+    cluster.run(name, "counts-0")
+    cluster.begin(name, "counts-0")
+    if aborts:
+        old.aborts(cluster.clock + 50)
+    cluster.wait(4 * SECOND)
+    started = cluster.clock
+    cluster.wait(SECOND)
+    cluster.init(name)
+    new = Client(name, path)
+    new.say(started, EventKind.client_started, detail="transactional producer").say(started, EventKind.client_release,
+                                                                                    detail="3.9.1")  # fmt: skip
+    new.say(started, EventKind.init_called)
+    new.given(cluster.clock, cluster.ids[name].producer_id, cluster.ids[name].epoch)
+    cluster.wait(30 * SECOND)
+    cluster.run(name, "counts-0")
+    new.say(cluster.clock, EventKind.coordinator_found, api="transaction")
+    return only(rule("fenced_by_new_instance"), beside(cluster, [*old.said, *new.said]))
+
+
+def test_a_process_that_was_started_again_took_its_own_id_over(tmp_path):
+    """Its log breaks off, has no abort, and goes on with the process that was given the epoch."""
+    found = started_again(tmp_path)
+    assert found.verdict is Verdict.proved
+    assert found.title == "open transaction aborted by its restarted process"
+    assert not [other for other in found.considered if not other.refuted]
+
+
+@pytest.mark.parametrize(
+    "how", [{"path": "elsewhere.log"}, {"name": "orders-1"}], ids=["another log", "no framework that closes it"]
+)
+def test_what_is_no_such_restart_stays_a_guess(tmp_path, how):
+    found = started_again(tmp_path, **how)
+    assert found.verdict is Verdict.likely
+    left = {other.rule for other in found.considered if not other.refuted}
+    assert {"aborted_by_client", "whether the old instance still lived"} <= left
+
+
+def test_an_abort_in_that_log_is_no_restart(tmp_path):
+    """A producer that aborts says so."""
+    assert started_again(tmp_path, aborts=True).facts["restart"] is None

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from kafkatx.local.diagnosis import diagnose
+from kafkatx.outputs.answer import totals
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import partition_for
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Remedy
+from tests.evidence import fixtures
 from tests.histories.log_facts import line
 from tests.rules.cluster import HOUR, MINUTE, SECOND, TWO_PHASE, Cluster
 from tests.rules.log_told import by_logs, only, rule
@@ -358,7 +360,9 @@ def test_no_abort_is_proposed_before_the_longest_timeout_is_over(classic):
     finding = classic.tell().only(RULE)
     assert not any(is_abort(remedy) for remedy in finding.remedies)
     assert "describe-producers" in str(finding.remedies[0].command)
-    assert "Do not abort before 10:20:00" in finding.remedies[2].text
+    assert "Do not abort before 10:20:00" in finding.remedies[0].text
+    assert finding.remedies[0].text.startswith("Check that orders-0 still holds the transaction open")
+    assert "From 10:20:00" in finding.remedies[2].text
 
 
 def test_no_abort_is_proposed_where_the_rows_end_soon_after_the_data(tmp_path: Path):
@@ -431,3 +435,13 @@ def test_the_next_data_of_a_producer_at_work_may_be_of_its_next_transaction(tmp_
     cluster.wait(later_ms)
     cluster.beat(elsewhere(2))
     assert bool(cluster.tell().of(RULE)) is hangs
+
+
+def test_a_switch_that_made_it_possible_contributed_and_is_no_root_cause_of_its_own():
+    """Verification that is off lets a late write in; it writes none."""
+    told = diagnose([fixtures() / "k39-hanging"])
+    (hanging,) = (one for one in told.findings if one.finding.rule == RULE)
+    (switch,) = (one for one in told.findings if one.finding.rule == "misconfiguration")
+    assert hanging.caused_by is None
+    assert hanging.contributing == (switch.id,)
+    assert totals(told).startswith("1 root cause;")

@@ -93,7 +93,7 @@ def test_what_the_broker_stops_serving_makes_it_likely(tmp_path):
     (finding,) = found(tmp_path, server=STOPPING)
     assert finding.verdict is Verdict.likely
     assert finding.facts["directory"] == "/data-1"
-    assert (finding.who, finding.title) == ("broker of server.log", "log directory /data-1 failed")
+    assert (finding.who, finding.title) == ("broker 2", "log directory /data-1 failed")
 
 
 def test_a_client_alone_makes_it_likely(tmp_path):
@@ -137,7 +137,7 @@ def test_a_file_in_the_directory_is_not_taken_for_it(tmp_path):
     (finding,) = found(tmp_path, server=CHECKPOINT)
     assert finding.facts["directory"] == "/data-1"
     assert finding.facts["partitions"] is None
-    assert finding.steps[0].text == 'The broker could not write: "Input/output error"'
+    assert finding.steps[0].text == 'The broker could not write in /data-1: "Input/output error"'
 
 
 def test_a_port_that_is_taken_is_no_directory(tmp_path):

@@ -42,8 +42,9 @@ def test_readers_who_wait_for_it_are_named_where_it_is_certain(either):
     either.beat()
     told = either.tell()
     assert told.only(RULE).remedies[0].text == (
-        f"Commit or abort it in the application, or wait until {clock(since + MINUTE)}, when the coordinator aborts "
-        "it: readers of orders-0 wait for it (2 committed records hidden)"
+        "Commit or abort it in the application. If that hangs, start it again under this transactional.id: its "
+        f"initTransactions aborts the transaction at once. Else it lasts until {clock(since + MINUTE)}, when the "
+        "coordinator aborts it. Readers of orders-0 wait for it (2 committed records hidden)"
     )
     assert told.only("read_committed_blocked").verdict is Verdict.proved
 
@@ -52,7 +53,7 @@ def test_consumers_who_wait_for_its_offsets_are_named(either):
     either.init("orders-1")
     either.begin("orders-1", "__consumer_offsets-0", "orders-0")
     either.beat()
-    assert "consumers that start from its offsets wait for it" in either.tell().only(RULE).remedies[0].text
+    assert "Consumers that start from its offsets wait for it" in either.tell().only(RULE).remedies[0].text
 
 
 def test_one_for_which_nobody_waits_needs_nothing(either):
@@ -206,3 +207,21 @@ def test_one_whose_start_a_text_does_not_tell_is_open_since_its_row_at_least(tmp
     (finding,) = (one for one in _told(page) if one["rule"] == RULE)
     assert "open for at least 10 s" in finding["summary"]
     assert finding["severity"] == "info"
+
+
+def test_a_transaction_whose_first_records_are_deleted_is_to_be_aborted_not_committed(tmp_path):
+    """A commit would succeed, and nobody could read what lies below the log start."""
+    cluster = Cluster(tmp_path)
+    cluster.init("slow-1", 60 * MINUTE)
+    cluster.begin("slow-1", "orders-0")
+    cluster.beat(partition="orders-0")
+    cluster.log("orders-0").roll()
+    cluster.beat(partition="orders-0")
+    cluster.log("orders-0").delete_before(2)
+    cluster.beat()
+    found = cluster.tell().only("open_transaction")
+    assert found.severity is Severity.warning
+    assert found.remedies[0].text.startswith("Abort it in the application and send its records again")
+    assert not any("Commit or abort" in one.text for one in found.remedies)
+    (blocked,) = cluster.tell().of("read_committed_blocked")
+    assert blocked.remedies[0].text.startswith("Abort the transaction of slow-1")

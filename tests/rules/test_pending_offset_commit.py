@@ -66,8 +66,9 @@ def test_what_is_said_of_the_end_depends_on_whether_the_transaction_has_a_timeou
     cluster.begin("etl-0", "__consumer_offsets-0")
     cluster.wait(2 * MINUTE)
     cluster.beat(partition="orders-0")
-    (remedy,) = only(check, cluster.model()).remedies
-    assert says in remedy.text
+    end, look = only(check, cluster.model()).remedies
+    assert says in end.text
+    assert look.command == "kafka-dump-log.sh --offsets-decoder --files LOG_DIR/__consumer_offsets-0/SEGMENT.log"
 
 
 def test_other_failures_of_consumers_are_not_it():

@@ -107,7 +107,7 @@ def test_a_hanging_transaction_blocks_as_an_error_at_once(classic):
     told = classic.tell()
     assert told.only(RULE).severity is Severity.error
     assert told.cause_of(RULE) == "hanging_transaction"
-    assert "before both checks" in told.only(RULE).remedies[0].text
+    assert "only where both checks" in told.only(RULE).remedies[0].text
 
 
 def test_of_a_two_phase_transaction_nobody_is_told_to_wait_for_a_timeout(either):

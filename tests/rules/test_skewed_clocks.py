@@ -217,7 +217,7 @@ def test_of_fewer_markers_than_commits_one_is_said_to_be_missing_though_nobody_k
     told = cluster.tell()
     assert not told.of("atomicity_violation")
     (entry,) = told.not_checkable("atomicity_violation")
-    assert (entry.scope, "clocks" in entry.missing) == ("orders-1 in payments-0", True)
+    assert (entry.scope, "clocks" in entry.missing) == ("the transaction of orders-1 in payments-0", True)
 
 
 def test_a_producer_whose_clock_is_behind_is_not_told_to_have_taken_so_long(classic):

@@ -7,18 +7,22 @@ import pytest
 
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.answer import totals
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.evidence import fixtures
+from tests.histories.log_facts import FENCED, line
 from tests.rules.cluster import (
     DAY,
     MINUTE,
     SECOND,
+    START,
     TWO_PHASE,
     Cluster,
     CompleteAbort,
     Empty,
     PrepareAbort,
 )
+from tests.rules.log_told import CLIENT, Client, beside, only, rule
 
 RULE = "transaction_timed_out"
 STATE = "__transaction_state-0"
@@ -351,18 +355,102 @@ def of_streams():
 
 def test_a_process_that_ended_in_its_transaction_needs_no_other_timeout(of_streams):
     (killed,) = (one for one in of_streams if "totals" in str(one.transactional_id))
-    assert killed.remedies[0].text.startswith("No setting to change: its process ended in the transaction")
+    assert killed.remedies[0].text.startswith("Find out why its process ended in the transaction")
+    assert "Its log breaks off in it" in killed.summary
     assert not any(remedy.config for remedy in killed.remedies)
-    frozen = [one for one in of_streams if one is not killed]
-    assert all(any(remedy.config for remedy in one.remedies) for one in frozen)
+    assert "another one went on" not in killed.remedies[0].text  # it was started; it went on behind the abort
+
+
+def test_a_process_that_stood_still_needs_no_other_timeout_either(of_streams):
+    """Who takes the tasks over waits for the timeout: a longer one only makes that wait longer."""
+    frozen = [one for one in of_streams if "sessions" in str(one.transactional_id)]
+    assert len(frozen) == 2
+    for one in frozen:
+        assert one.remedies[0].text.startswith("No setting to change: its process stood still for ")
+        assert not any(remedy.config for remedy in one.remedies)
+        assert one.title == "transaction timed out: its process stood still"
+        (step,) = (step for step in one.steps if "stood still" in step.text)
+        assert "removed" in step.places[0].text
 
 
 def test_what_a_framework_writes_again_is_no_error_and_its_ids_are_asked_the_same(of_streams):
     assert {one.severity for one in of_streams} == {Severity.warning}
-    reasons = {str(remedy.derived_from).partition(";")[2] for one in of_streams for remedy in one.remedies}
-    assert reasons - {""} == {" that and two request timeouts, rounded up to 90 s"}
+    frozen = [one for one in of_streams if "sessions" in str(one.transactional_id)]
+    assert len({one.remedies[0].text.partition(". ")[2] for one in frozen}) == 1
 
 
 def test_a_later_commit_is_cited_by_its_own_row(of_streams):
     (step,) = (step for one in of_streams for step in one.steps if step.text == "The id committed again later")
     assert [place.text.split(",")[0] for place in step.places] == ["PrepareCommit"]
+
+
+def late(cluster: Cluster, after_ms: int, *met) -> list:
+    """Lines of a client whose commit comes that long after the start of its transaction, and finds it timed out."""
+    cluster.init("orders-1", 5 * SECOND)
+    client = Client().start(START, cluster.ids["orders-1"].producer_id, cluster.ids["orders-1"].epoch)
+    cluster.begin("orders-1", "orders-0")
+    began = cluster.clock - 5
+    cluster.time_out("orders-1", SECOND)
+    cluster.wait(MINUTE)
+    cluster.beat()
+    client.threw(began + after_ms, "commitTransaction", FENCED, "There is a newer producer")
+    lines = [line(CLIENT, began + SECOND, kind, transactional_id="orders-1", node=1) for kind in met]
+    return [*client.said, *lines]
+
+
+def test_a_commit_that_was_called_late_tells_how_long_the_application_took(tmp_path):
+    """No request was repeated, so how long requests may be repeated decides nothing."""
+    cluster = Cluster(tmp_path)
+    found = only(rule(RULE), beside(cluster, late(cluster, 8 * SECOND)))
+    (longer,) = (one for one in found.remedies if one.config)
+    assert longer.proposed == "30000"
+    assert longer.derived_from.startswith("commitTransaction was called 8 s after the start; 1.5 times that")
+    said = "The application called commitTransaction 8 s after the start"
+    assert any(step.text.startswith(said) for step in found.steps)
+
+
+def test_a_late_commit_whose_client_met_trouble_is_nobodys_delay(tmp_path):
+    cluster = Cluster(tmp_path)
+    found = only(rule(RULE), beside(cluster, late(cluster, 8 * SECOND, EventKind.request_timed_out)))
+    (longer,) = (one for one in found.remedies if one.config)
+    assert "commitTransaction was called" not in longer.derived_from
+    assert int(longer.proposed) > 30_000
+
+
+ENDED_ID = "totals-68d70a67-44a0-48f7-ac4a-de50968a4a14-1"
+LATER = "2026-11-21 11:44:36.100"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("502e4fa3-cc32-4280-be3a-55f0304eda69", "another-program", ""),
+        ("", "", f"{LATER} [main] ERROR com.example.Worker - Error while committing transaction\n"
+                 "org.apache.kafka.common.errors.ProducerFencedException: Producer attempted an operation with an old "
+                 "epoch. Either there is a newer producer with the same transactionalId, or it has been expired.\n"),
+        ("", "", f"{LATER} [main] INFO  org.apache.kafka.clients.producer.KafkaProducer - [Producer clientId=totals-"
+                 f"68d70a67-44a0-48f7-ac4a-de50968a4a14-StreamThread-1-producer, transactionalId={ENDED_ID}] "
+                 "Closing the Kafka producer with timeoutMillis = 10000 ms.\n"),
+    ],
+    ids=["another producer is made", "a line that names nobody comes later", "a line of the client comes later"],
+)  # fmt: skip
+def test_a_process_that_may_go_on_has_not_ended(tmp_path: Path, said: tuple[str, str, str]):
+    case, (old, new, later) = fixtures() / "f-streams-frozen", said
+    for path in (case / "logs").rglob("*.log"):
+        text = path.read_text()
+        if path.name == "client-totals.log":
+            text = (text.replace("totals-" + old, new) if old else text) + later
+        (tmp_path / path.name).write_text(text)
+    found = [one.finding for one in diagnose([case / "broker-1", tmp_path]).findings if one.finding.rule == RULE]
+    (of_id,) = (one for one in found if one.transactional_id == ENDED_ID)
+    assert of_id.verdict is Verdict.proved
+    assert "breaks off" not in of_id.summary
+    assert any(remedy.config == "producer.transaction.timeout.ms" for remedy in of_id.remedies)
+
+
+def test_a_second_producer_of_a_process_is_no_new_process():
+    """Clients before 2.6 name no id where they fail: 5.5 s after its start the first one goes on."""
+    found = [one.finding for one in diagnose([fixtures() / "k27-client-versions"]).findings if one.finding.rule == RULE]
+    assert {str(one.transactional_id) for one in found} == {f"slow-{n}" for n in ("0-11", "1-1", "2-4", "2-7", "3-3")}
+    assert not any("breaks off" in one.summary for one in found)
+    assert all(any(remedy.config == "transaction.timeout.ms" for remedy in one.remedies) for one in found)

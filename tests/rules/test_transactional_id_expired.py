@@ -5,8 +5,8 @@ import pytest
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, line
-from tests.rules.cluster import DAY, HOUR, LAST_EPOCH, MINUTE, Cluster, replace_epoch
-from tests.rules.log_told import by_logs, only, rule
+from tests.rules.cluster import DAY, HOUR, LAST_EPOCH, MINUTE, SECOND, Cluster, replace_epoch
+from tests.rules.log_told import Client, beside, by_logs, only, rule
 
 RULE = "transactional_id_expired"
 check = rule(RULE)
@@ -139,3 +139,38 @@ def test_a_client_at_work_before_speaks_against_it():
     at_work = line("a.log", "09:59:00", EventKind.begin_called)
     refused = line("a.log", "10:00:00", EventKind.failure, error=f"{ERRORS}InvalidPidMappingException", detail="no")
     assert only(check, by_logs([at_work, refused])).verdict is Verdict.possible
+
+
+def came_back(tmp_path, *, old_log: bool = True, made_after: bool = True):
+    """An id that expired and came back with a producer of its own log; the log of the old one is there as well."""
+    cluster = Cluster(tmp_path)
+    cluster.init("orders-1")
+    old = Client().start(cluster.clock, cluster.ids["orders-1"].producer_id)
+    cluster.run("orders-1", "orders-0")
+    used = cluster.clock
+    cluster.wait(7 * DAY + MINUTE)
+    cluster.expire("orders-1")
+    cluster.wait(MINUTE)
+    started = cluster.clock
+    cluster.init("orders-1")
+    new = Client(path="new.log")
+    at = started if made_after else used - SECOND
+    new.say(at, EventKind.client_started, detail="transactional producer")
+    new.given(cluster.clock, cluster.ids["orders-1"].producer_id)
+    lines = [*(old.said if old_log else ()), *new.said]
+    return only(rule("transactional_id_expired"), beside(cluster, lines))
+
+
+def test_a_producer_that_was_made_behind_the_expiry_lost_nothing(tmp_path):
+    """Its log and that of the producer before it are there, and neither was told of an unknown id."""
+    found = came_back(tmp_path)
+    assert found.severity is Severity.info
+    assert any(one.text.startswith("Nothing to do for orders-1") for one in found.remedies)
+    assert not any("Look into the log" in one.text for one in found.remedies)
+
+
+@pytest.mark.parametrize("how", [{"old_log": False}, {"made_after": False}], ids=["no old log", "made before"])
+def test_where_a_producer_may_have_been_told_its_log_is_to_be_read(tmp_path, how):
+    found = came_back(tmp_path, **how)
+    assert found.severity is Severity.warning
+    assert any("Look into the log" in one.text for one in found.remedies)

@@ -25,6 +25,7 @@ from kafkatx.spark.export_store import ExportStore
 from kafkatx.spark.failures import SparkFailedError
 from kafkatx.spark.table_writing import check_rows, moved
 from kafkatx.spark.writing_session import FOR_WRITING
+from kafkatx.stages import export_packing as packing
 from kafkatx.stages.divided_parts import Drafting
 from kafkatx.stages.exported_rows import CLUSTER, DAY
 from kafkatx.stages.file_tables import FILE_TABLES
@@ -32,6 +33,7 @@ from kafkatx.stages.stamp import Stamp
 from kafkatx.tables.catalogue import EXPORTED, TABLES
 from kafkatx.tables.exported import EXPORTED_AT, IS_CANONICAL, RUN_ID, plain_schema
 from kafkatx.terms.errors import NothingReadableError, UsageError
+from tests.building import data_batch, marker, segment
 from tests.evidence import fixtures
 from tests.exports import exported, run_all_tables
 
@@ -101,6 +103,29 @@ def test_rows_that_are_said_to_be_in_order_are(target):
             order = [(column, "ascending") for column in EXPORTED[name].order.columns]
             assert rows.take(pc.sort_indices(rows, sort_keys=order)).equals(rows)
     assert sorted_ones == {"facts", "records", "batches"}
+
+
+def test_large_logs_are_read_by_several_tasks(spark, tmp_path, monkeypatch):
+    """Partitions in order, one with segments that reach into each other, and copies; CRCs are looked at elsewhere."""
+    log = [data_batch(at, 7, b"x" * 50, base_sequence=at) for at in range(40)]
+    segment(tmp_path / "in/one/orders-0", [*log, marker(40, 7)])
+    segment(tmp_path / "in/one/payments-0", log[:25])
+    segment(tmp_path / "in/one/payments-0", log[15:], f"{15:020}.log")
+    for broker in ("one", "other"):
+        segment(tmp_path / "in" / broker / "events-0", log)
+    monkeypatch.setattr(packing, "_largest", lambda found, at_once: 700)
+    monkeypatch.setattr(exporting, "ENOUGH", 1)
+    told: list[Any] = []
+    of_strands = exporting.not_in_order
+    monkeypatch.setattr(exporting, "not_in_order", lambda one: (told.extend(one), of_strands(told))[1])
+    exporting.export(spark, [tmp_path / "in"], tmp_path / "out")
+    here = run_all_tables([tmp_path / "in"], tmp_path / "here")
+    assert {one.strand.partition.rpartition("/")[2] for one in told if one.strand.of > 4} == {"orders-0", "payments-0"}
+    for name in FILE_TABLES:
+        own = [RUN_ID, EXPORTED_AT, *({"crc_valid"} & {*TABLES[name].schema.names})]
+        assert rows_of(read(tmp_path / "out", name).drop(own)) == rows_of(read(here, name).drop(own)), name
+    again = exporting.export(spark, [tmp_path / "in"], tmp_path / "out")
+    assert not again.is_new
 
 
 def test_there_is_something_that_makes_each_table():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kafkatx.evidence import log_tails
 from kafkatx.formats import transaction_log
-from kafkatx.spark import growing
+from kafkatx.spark import growing, growth_rows
 from kafkatx.spark.failures import WorkerLacksFileError
 from kafkatx.spark.growing import Growing
 from kafkatx.spark.growth_rows import rows_of_growth
@@ -191,6 +191,52 @@ def test_each_batch_is_read_once(tmp_path_factory, steps, seed):
     assert disk.all() <= seen
 
 
+def rolled_and_cleaned(folder: Path, *left: int) -> None:
+    """What a broker may do to the active segment between two system calls of who looks: of 20 batches few are left."""
+    segment(folder, [batch(20, b"x")], f"{20:020}.log")
+    cleaned = segment(folder, [batch(at, b"x" * at) for at in left], f"{0:020}.log.cleaned")
+    cleaned.rename(folder / f"{0:020}.log")
+
+
+@pytest.mark.parametrize(("where", "left"), [("end_of", [4]), ("since", [4, 15, 19])])
+def test_a_segment_that_is_cleaned_while_it_is_looked_at_was_not_truncated(tmp_path, monkeypatch, where, left):
+    folder, stream, found = tmp_path / "orders-0", Stream(tmp_path), []
+    segment(folder, [batch(at, b"x" * at) for at in range(15)])
+    found += stream.read()
+    segment(folder, [batch(at, b"x" * at) for at in range(20)])
+    if where == "since":
+        stream.plan()
+        stream.start()
+    look = getattr(growing, where)
+
+    def looked(*given: Any) -> Any:
+        if not (folder / f"{20:020}.log").exists():
+            rolled_and_cleaned(folder, *left)
+        return look(*given)
+
+    monkeypatch.setattr(growing, where, looked)
+    for _ in range(3):
+        found += stream.read()
+    assert [row["base_offset"] for row in found] == [*range(15), *left[1:], 20]
+
+
+def test_a_segment_that_is_cleaned_before_a_task_opens_it_is_read_from_its_beginning(tmp_path, monkeypatch):
+    folder, stream = tmp_path / "orders-0", Stream(tmp_path)
+    segment(folder, [batch(at, b"x" * at) for at in range(15)])
+    stream.read()
+    segment(folder, [batch(at, b"x" * at) for at in range(20)])
+    read = growth_rows.new_rows
+
+    def opened(*given: Any) -> Any:
+        if not (folder / f"{20:020}.log").exists():
+            rolled_and_cleaned(folder, 4, 15, 19)
+        return read(*given)
+
+    monkeypatch.setattr(growth_rows, "new_rows", opened)
+    found = [*stream.read(), *stream.read()]
+    assert [row["base_offset"] for row in found] == [15, 19, 20]
+
+
 @pytest.mark.parametrize("tail", [64, 1 << 20])
 def test_a_log_is_seen_by_its_tail(tmp_path, monkeypatch, tail):
     monkeypatch.setattr(log_tails, "TAIL", tail)
@@ -311,6 +357,29 @@ def test_entries_of_logs_are_read_once_also_when_a_log_is_rolled(tmp_path):
         quiet(one)
     assert sorted(ids()) == [4, 5]
     assert ids() == []
+
+
+@pytest.mark.parametrize("where", ["new_events", "_is"])
+def test_a_log_that_is_rolled_before_a_task_opens_it_is_read_all_the_same(tmp_path, monkeypatch, where):
+    """Each name is another text's by then, and the one that is looked for has a name that was looked at before."""
+    names = [tmp_path / name for name in ("server.log.2", "server.log.1", "server.log")]
+    for number, path in enumerate(names):
+        path.write_text(lines(3 * number, 3 * number + 1, 3 * number + 2))
+        quiet(path)
+    stream, rolled = Stream(tmp_path, "log_events"), list[int]()
+    stream.plan()
+    look = getattr(growth_rows, where)
+
+    def looked(*given: Any) -> Any:
+        if len(rolled) < 2:
+            rolled.append(1)
+            for path in sorted(tmp_path.glob("server.log*"), reverse=True):
+                path.rename(tmp_path / f"server.log.{int(path.suffix[1:]) + 1 if path.suffix != '.log' else 1}")
+            (tmp_path / "server.log").write_text(lines(100 + len(rolled)))
+        return look(*given)
+
+    monkeypatch.setattr(growth_rows, where, looked)
+    assert sorted(row["producer_id"] for row in stream.read()) == [*range(9)]
 
 
 def test_a_path_that_a_worker_lacks_is_told(tmp_path):

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.segments import resync
-from kafkatx.spark import seams
 from kafkatx.spark.planning import IN_STRETCHES, opened_evidence, planned
 from kafkatx.spark.request import request
 from kafkatx.spark.rows import rows_of
-from kafkatx.spark.seams import begun
+from kafkatx.stages import seams
+from kafkatx.stages.seams import begun
 from tests.building import batch, data_batch, marker, message, segment
 from tests.evidence import broker_folders, fixtures
 from tests.evidence.test_stretches import damaged

@@ -1,8 +1,11 @@
 """Releases that pages name: of which product, and what is none."""
 
+import re
+
 import pytest
 
-from kafkatx.text.releases_told import releases_in
+from kafkatx.text.releases_told import PRODUCTS, STEMS, releases_in
+from tests.text.logs.recorded import recorded_texts
 
 
 @pytest.mark.parametrize(
@@ -42,3 +45,20 @@ def test_a_binding_is_not_the_broker():
     assert [product for product, _ in releases_in("confluent-kafka 2.3, spring-kafka 3.0.2")] == [
         "librdkafka", "spring-kafka",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_a_text_that_calls_a_product_holds_what_is_looked_for(product):
+    called = re.compile(rf"(?<![\w.-])(?:{PRODUCTS[product]})", re.IGNORECASE)
+    texts = [text for text in (*recorded_texts(), *CALLED) if text.isascii()]
+    named = [text for text in texts if called.search(text)]
+    assert product not in WIDELY_NAMED or named
+    assert all(any(stem in text.lower() for stem in STEMS.get(product, (product,))) for text in named)
+
+
+CALLED = (
+    "confluent-kafka-go 1.8.2", "libversion() 1.8.2", "java client 2.1", "KRaft 3.9", "flink-connector-kafka 1.14",
+    "akka-stream-kafka_2.12 1.0", "starlight-for-kafka 2.8", "axon-kafka-spring 4.5", "ballerinax/kafka 3.0",
+    "broker 3.1",
+)  # fmt: skip
+WIDELY_NAMED = {"librdkafka", "kafka-clients", "Kafka", "sarama", "Flink's Kafka connector", "KoP", "Alpakka Kafka"}

@@ -83,7 +83,11 @@ def test_every_kind_has_words_and_shows_the_columns_that_they_name():
     for row, kind in enumerate(EventKind):
         words = event_words()[kind]
         assert words.phrase
-        begins = {EventKind.failure: "a error", EventKind.produce_failed: "a api failed for good"}
+        begins = {
+            EventKind.failure: "a error",
+            EventKind.produce_failed: "a api failed for good",
+            EventKind.request_enqueued: "a request was answered a error and is made again",
+        }
         assert event_ref(model, row).text.startswith(begins.get(kind, words.phrase))
         assert (":" in event_ref(model, row).text) == bool(words.columns)
 

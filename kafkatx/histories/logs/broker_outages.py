@@ -7,7 +7,6 @@ another broker's absence (a leader that waits for followers) is counted to that 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from kafkatx.histories.logs.observers import ConnectionFailure, Observer, Weight
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.own_logs import OwnLog, OwnLogs
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.records import dataclass
 
 SHORTEST_MS = 1_000
 """Shorter absences are reconnects."""

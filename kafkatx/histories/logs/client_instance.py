@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Setting
 from kafkatx.text.sayings import Saying, said_in
 

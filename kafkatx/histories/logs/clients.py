@@ -9,11 +9,10 @@ the life that had it, and a call inside a transaction to one that had initialise
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -24,11 +23,13 @@ from kafkatx.histories.logs.line_owners import NETWORK_THREAD, OPENING, Attribut
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.setting_names import kafka_name
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.events import Setting, Trace
 
-GIVEN_EPOCH = re.compile(r"producerId=(\d+), epoch=(\d+)")
-KAFKA_CLIENTS = re.compile(r"kafka-clients-(\d+(?:\.\d+)*)")
-RELEASE = re.compile(r"(\d+(?:\.\d+)+)")
+GIVEN_EPOCH = regex(r"producerId=(\d+), epoch=(\d+)")
+KAFKA_CLIENTS = regex(r"kafka-clients-(\d+(?:\.\d+)*)")
+RELEASE = regex(r"(\d+(?:\.\d+)+)")
 JAVA = "org.apache.kafka"
 LIBRARIES = (
     ("aiokafka", "aiokafka"),
@@ -41,12 +42,12 @@ LIBRARIES = (
     ("java", (JAVA, "o.a.k", "java.")),
 )
 """How names of classes and loggers begin in each library; the first that fits is it."""
-MODULE = re.compile(r"kafka(?:\.[a-z_0-9]{1,40}){1,6}")
+MODULE = regex(r"kafka(?:\.[a-z_0-9]{1,40}){1,6}")
 """Loggers of kafka-python: modules; those of brokers (`kafka.server.KafkaApis`) end with a class."""
-LOCAL = re.compile(r"_[A-Z][A-Z_]+$|.{1,250}#(?:producer|consumer)-\d{1,6}$")
+LOCAL = regex(r"_[A-Z][A-Z_]+$|.{1,250}#(?:producer|consumer)-\d{1,6}$")
 """Errors that only librdkafka has, and how it calls its clients."""
 FLINK = "flink"
-COUNTED = re.compile(r".+-\d+-\d+")
+COUNTED = regex(r".+-\d+-\d+")
 """Shape of the ids of Flink's sink: prefix, subtask, counter."""
 CLOSES = (EventKind.client_closing, EventKind.force_closed)
 IN_TRANSACTION = (EventKind.abort_called, EventKind.abort_on_close, EventKind.commit_called, EventKind.begin_called)

@@ -12,7 +12,7 @@ is an odd amount of time away is wrong, not zoned.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
@@ -26,6 +26,7 @@ from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import LogFacts
 
 QUARTER_MS = 900_000

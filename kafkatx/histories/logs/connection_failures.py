@@ -12,9 +12,8 @@ part, so that one which was lost with its connection may have waited for them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +26,8 @@ from kafkatx.histories.logs.retries import retries
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 BURST_MS = 2_000
 """Failures closer than this come at once."""
@@ -56,7 +57,7 @@ _BY_NODE = (
 )
 
 
-_NUMBER = re.compile(r"\b[0-9]{1,9}\b")
+_NUMBER = regex(r"\b[0-9]{1,9}\b")
 _HARD = (
     EventKind.broker_failed,
     EventKind.connection_failed, EventKind.broker_fenced, EventKind.bootstrap_disconnected, EventKind.fetch_failed,

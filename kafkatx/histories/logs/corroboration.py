@@ -6,7 +6,7 @@ Clocks  brokers' lines and rows are compared with the brokers' tolerance, client
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

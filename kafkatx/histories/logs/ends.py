@@ -5,7 +5,6 @@ Grain: ended transactions, of rows (`ends_of`) or of data alone (histories/data_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import EMPTY, PREPARE_ABORT
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

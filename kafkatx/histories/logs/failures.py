@@ -11,7 +11,7 @@ The root cause gives the failure its name (diagnosis: "read the cause, not the w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 
 import numpy as np
@@ -22,8 +22,9 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.entries import ClientException, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.catalogue.releases import Release
-from kafkatx.terms.catalogue.templates import parse_template
+from kafkatx.terms.catalogue.templates import one_blank, parse_template
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 
 FAILURES = (
     EventKind.to_abortable, EventKind.to_fatal, EventKind.failure, EventKind.fenced, EventKind.produce_failed,
@@ -58,6 +59,9 @@ JAVA = (
 )  # fmt: skip
 
 
+BEGIN = "beginTransaction"
+
+
 @dataclass(slots=True)
 class _Group:
     """Lines of one exception."""
@@ -84,6 +88,8 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
             continue
         call, at = call_of(model, row), int(model.times[row])
         group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
+        if group is not None and call is not None and _is_another_try(found[found.index(group) + 1 :], group, message):
+            group = None
         if group is None and found and model.kind(row) is EventKind.to_fatal and _is_named_later(found[-1], at):
             group = found[-1]
         if group is None:
@@ -97,6 +103,11 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
 def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) -> bool:
     alike = name in group.names or (bool(message) and message == group.message)
     return alike and _is_soon(group, at) and (group.call is None or call is None or group.call == call)
+
+
+def _is_another_try(later: list[_Group], group: _Group, message: str) -> bool:
+    """Whether a call failed once more: another transaction was to be begun since, and the error says something else."""
+    return bool(message) and message != group.message and any(one.call == BEGIN for one in later)
 
 
 def _is_named_later(group: _Group, at: int) -> bool:
@@ -119,7 +130,7 @@ def call_of(model: LogModel, row: int) -> str | None:
 def _root(model: LogModel, row: int) -> tuple[str, str]:
     """Class and message of the root cause that a line shows; of an error code the exception that stands for it."""
     trace = model.trace(row)
-    if trace is not None:
+    if trace is not None and trace.root.exception:
         return trace.root.exception, trace.root.message
     error = model.string(row, "error") or IMPLIED.get(model.kind(row), UNNAMED if model.string(row, "api") else "")
     return _exceptions_of_codes().get(error, error), model.string(row, "detail") or ""
@@ -201,7 +212,7 @@ def _of_class(implementation: str, name: str) -> tuple[ClientException, ...]:
 def is_text_of(entry: ClientException, message: str) -> bool:
     """Whether a message is one of those that a row of the catalogue has."""
     return bool(message) and any(
-        parse_template(text).values(message.rstrip(".")) is not None for text in entry.messages
+        parse_template(text).values(one_blank(message).strip().rstrip(".")) is not None for text in entry.messages
     )
 
 

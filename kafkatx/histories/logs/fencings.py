@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice, pairwise
 from operator import itemgetter
@@ -24,6 +23,7 @@ from kafkatx.histories.logs.log_model import KNOWN_CLOCK_MS, LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
 
 RETRY_MS = 1_000

@@ -9,10 +9,9 @@ What fits several is left out; where no client is known at all, the source's lin
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +20,8 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.owner_candidates import Fitting, NamedOwner
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 SAME_EXCEPTION_MS = 1_000
 """Lines of one exception follow each other within this time."""
@@ -35,10 +36,10 @@ ABOUT_CLIENTS = EventKind.config_values
 
 DEFAULT = "producer-"
 """What Kafka puts before the transactional.id of a producer that has no client.id."""
-NETWORK_THREAD = re.compile(r"kafka-producer-network-thread \| (.+)")
+NETWORK_THREAD = regex(r"kafka-producer-network-thread \| (.+)")
 NETWORK_THREADS = "kafka-producer-network-thread"
-STREAM_THREAD = re.compile(r".+-StreamThread-[0-9]+")
-NAMED_ID = re.compile(r"transactionalId '([^']+)'|^TransactionalId (\S+): |transactional_id: ([^\s,;]+)")
+STREAM_THREAD = regex(r".+-StreamThread-[0-9]+")
+NAMED_ID = regex(r"transactionalId '([^']+)'|^TransactionalId (\S+): |transactional_id: ([^\s,;]+)")
 
 
 def is_network_thread(name: str) -> bool:

@@ -6,7 +6,7 @@ The facts are those of text/events.py; nothing here opens a file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import KINDS, EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import LogFacts, Trace
 from kafkatx.text.sayings import (
     EndGivenUp,
@@ -31,6 +32,8 @@ from kafkatx.text.sayings import (
 ASSUMED = "assumed UTC"
 """Where the zone of a log comes from that nothing tells."""
 DAY_MS = 86_400_000
+CLOSE_MS = 500
+"""Lines of different logs that are this close are not put in order by their clocks."""
 KNOWN_CLOCK_MS = 500
 """What a clock of known skew may still be off: what hosts that follow one time server differ by at most."""
 
@@ -170,6 +173,17 @@ class LogModel:
         """Time of an event, None where none is printed."""
         time: int = self.times.item(row)
         return time if time >= 0 else None
+
+    def brokers_time(self, row: int) -> int | None:
+        """The time of an event by the brokers' clock, as far as shared events tell how far its log is off."""
+        at = self.at(row)
+        return None if at is None else self.clocks[int(self.events["source"][row])].to_brokers(at)
+
+    def in_order(self, rows: Iterable[int]) -> list[int]:
+        """Events of several logs by the brokers' clock; those that are close keep the order in which they come."""
+        given = list(rows)
+        times = {row: at for row in given if (at := self.brokers_time(row)) is not None}
+        return sorted(given, key=lambda row: times[row] // CLOSE_MS) if len(times) == len(given) else given
 
     def lasted(self, first: int, second: int) -> int | None:
         """Milliseconds from one event to another; None where nothing tells.

@@ -12,18 +12,18 @@ lost      a connection that was lost: so are idle and orderly closed ones.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 QUIET_MS = 15_000
 """Two failures further apart than this (without a request that waited in between) are two stretches: reconnects are
 tried at least once in reconnect.backoff.max.ms (1 s), by fetchers and heartbeats within some seconds."""
-_ROTATED = re.compile(r"(\.(gz|zst|\d+)|[.-]\d{4}-\d\d-\d\d(-\d+)?)+$")
+_ROTATED = regex(r"(\.(gz|zst|\d+)|[.-]\d{4}-\d\d-\d\d(-\d+)?)+$")
 
 
 class Weight(IntEnum):

@@ -5,7 +5,6 @@ Grain: one broker. Its lines are laid out once, so that thousands of absences ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -14,6 +13,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CLUSTER_METADATA
 
 MOMENT_MS = 1_000

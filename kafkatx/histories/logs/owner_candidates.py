@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.kernels.growing import Array
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ Owners  a client by its instance (its block, or files that name its transactiona
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 from typing import Protocol
@@ -20,6 +19,8 @@ from typing import Protocol
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.setting_names import kafka_name
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.times import duration
 from kafkatx.text.events import LogSource, Setting
 
@@ -30,7 +31,7 @@ TRUE = frozenset({"true", "yes", "on", "1", "enabled"})
 
 FRAMEWORKS, CLIENTS = frozenset({"streams", "connect"}), frozenset({"producer", "consumer"})
 """Scopes of blocks that frameworks print, and of those of their clients."""
-_RELEASE = re.compile(r"v?([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})")
+_RELEASE = regex(r"v?([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})")
 
 
 class Origin(StrEnum):

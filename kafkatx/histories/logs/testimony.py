@@ -9,13 +9,14 @@ testimony: likely at most, and cited with its words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import DAY_MS, LogModel
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
+from kafkatx.text.statements import TIMEOUT
 
 ENOUGH = 2
 """Weight of statements that makes a cause the likelier one."""
@@ -23,7 +24,9 @@ OF_OWNERS = {"one_owner": 2, "one_instance": 1}
 OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
 LONG_WORK, BEGAN, STARTED = "long_work", "began", "initialised"
 ID_OPTION = "id_option"
-_OPTION = re.compile(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]|$)")
+MADE_RANDOM = "random_id"
+"""The statement of who makes another transactional.id at each start."""
+_OPTION = regex(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]|$)")
 """The option by which a call of a tool names the id of its producer."""
 LONGEST_MS = DAY_MS
 LONGEST_WAIT_MS = 1_800_000
@@ -62,8 +65,14 @@ def testimony(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None
 
 def told_timeout(logs: LogModel, path: str) -> int | None:
     """The transaction.timeout.ms that people say, in milliseconds."""
-    said = [one.lasted_ms for one in statements_of(logs, path) if one.name == "timeout_told" and one.lasted_ms > 0]
+    said = [one.lasted_ms for one in statements_of(logs, path) if one.name == TIMEOUT and one.lasted_ms > 0]
     return said[-1] if said else None
+
+
+def only_told_timeout(logs: LogModel, path: str) -> tuple[int, Statement] | None:
+    """The same with the statement, where all that a page says of it is one number."""
+    said = [one for one in statements_of(logs, path) if one.name == TIMEOUT and one.lasted_ms > 0]
+    return (said[0].lasted_ms, said[0]) if len({one.lasted_ms for one in said}) == 1 else None
 
 
 def told_id(logs: LogModel, path: str) -> str | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

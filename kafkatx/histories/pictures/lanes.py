@@ -3,25 +3,27 @@
 Grain: one timeline and a window of time. The number of marks is bounded: above it those of one lane and outcome that
 lie in one of `BINS` equal parts of the window are one mark with a count, so a hundred thousand transactions are drawn
 like a hundred. Times are milliseconds of the brokers' clocks; lines of logs by the brokers' zone, their clock's skew
-beside.
+beside. What has not ended reaches to the end of the evidence, which is as far as anybody knows of it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.events import Event, Outcome
+from kafkatx.histories.initialisations import Why
 from kafkatx.histories.logs.log_model import Clock
 from kafkatx.histories.timeline import Timeline
 from kafkatx.histories.timeline_rows import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
 from kafkatx.kernels.transactions import NOTHING, PREPARE_ABORT, PREPARE_COMMIT
-from kafkatx.terms.events import Level
+from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
 
 MOST_LANES = 12
 """Producers of one id that have a lane of their own; of more all share one."""
@@ -31,6 +33,29 @@ MOST_MARKS = 200
 """Bars, and ticks, above which alike ones near to each other are one."""
 BINS = 120
 OUTCOMES = tuple(Outcome)
+FAILED = (
+    EventKind.failure, EventKind.to_abortable, EventKind.to_fatal, EventKind.await_timeout, EventKind.produce_failed,
+    EventKind.batch_expired, EventKind.batches_failed,
+)  # fmt: skip
+"""Lines that tell of a failure whatever their level: some clients print none, others print failures at INFO."""
+
+
+class TickKind(StrEnum):
+    """What a tick stands for; of lines the louder stands behind."""
+
+    start = "start"
+    """A producer got the id."""
+    bump = "bump"
+    """The producer that has the id was given its next epoch (KIP-360)."""
+    expired = "expired"
+    """The coordinator forgot the id."""
+    line = "line"
+    warning = "warning"
+    error = "error"
+    """A line at ERROR, or one that tells of a failure."""
+
+
+TICKS = tuple(TickKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +93,11 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A row that began or ended a producer (lane of a producer), or lines of a log (`level` is the loudest of them)."""
+    """A row that began or ended a producer (lane of a producer), or lines of a log (`kind` is the loudest of them)."""
 
     lane: int
     at: int
-    level: Level | None
+    kind: TickKind
     count: int
     event: Event | None
 
@@ -89,17 +114,69 @@ class LaneChart:
     ticks: tuple[Tick, ...]
     log_ticks: tuple[Tick, ...]
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether it shows next to nothing: no transaction, and no two times of which one is more than a quiet line."""
+        marks = (*self.ticks, *self.log_ticks)
+        is_quiet = all(tick.kind is TickKind.line for tick in marks)
+        return not self.bars and (is_quiet or len({tick.at for tick in marks}) < 2)
 
-def lane_chart(timeline: Timeline, since: int | None = None, until: int | None = None) -> LaneChart | None:
-    """Return what is drawn of a timeline in a window of time (None: all of it); None where nothing has a time."""
-    items = timeline.items
-    ends = np.where(items["until"] == FOREVER, items["at"], items["until"])
-    begin = int(items["at"][items["at"] >= 0].min(initial=FOREVER)) if since is None else since
-    end = int(ends.max(initial=-1)) if until is None else until
+
+def reach(timeline: Timeline) -> tuple[int, int] | None:
+    """Return from when to when a timeline tells something, None where nothing of it has a time.
+
+    What has not ended reaches to the end of the evidence; quiet lines of logs count where there is nothing else.
+    """
+    items = timeline.items[timeline.items["at"] >= 0]
+    if not len(items):
+        return None
+    told = items[(items["kind"] != LINE) | _is_loud(timeline, items)]
+    begins, ends = (told if len(told) else items)["at"], items["until"]
+    has_open = bool(np.any(ends == FOREVER))
+    last = int(np.where(ends == FOREVER, items["at"], ends).max())
+    return int(begins.min()), max(last, timeline.model.facts.evidence_end if has_open else last)
+
+
+def _is_loud(timeline: Timeline, items: Array) -> Array:
+    """Which items are lines at WARN and above, or of failures."""
+    is_loud = np.zeros(len(items), bool)
+    lines = np.flatnonzero(items["kind"] == LINE)
+    is_loud[lines] = _loudness(timeline, items["row"][lines]) > TICKS.index(TickKind.line)
+    return is_loud
+
+
+def _loudness(timeline: Timeline, rows: Array) -> Any:
+    """Numbers in TICKS of events of logs."""
+    events = timeline.model.logs.events[rows]
+    level, has_failed = events["level"], np.isin(events["kind"], FAILED)
+    kinds = (TickKind.error, TickKind.warning)
+    return np.select(
+        [has_failed | (level >= Level.error), level >= Level.warn],
+        [TICKS.index(kind) for kind in kinds],
+        TICKS.index(TickKind.line),
+    )
+
+
+def lane_chart(
+    timeline: Timeline,
+    since: int | None = None,
+    until: int | None = None,
+    most_lanes: int = MOST_LANES,
+    most_logs: int = MOST_LOGS,
+) -> LaneChart | None:
+    """Return what is drawn of a timeline in a window of time (None: all of it); None where nothing is in it.
+
+    More producers than `most_lanes` share one lane, of more logs than `most_logs` the loudest have one.
+    """
+    items, told = timeline.items, reach(timeline)
+    if told is None:
+        return None
+    begin = min(told[0], int(items["at"][items["at"] >= 0].min())) if since is None else since
+    end = told[1] if until is None else until
     seen = np.flatnonzero((items["at"] >= 0) & (items["at"] <= end) & (items["until"] >= begin))
     if begin > end or not len(seen):
         return None
-    window = _Window(timeline, seen, begin, max(end, begin + 1))
+    window = _Window(timeline, seen, begin, max(end, begin + 1), most_lanes, most_logs)
     return window.chart()
 
 
@@ -111,6 +188,8 @@ class _Window:
     seen: Array
     since: int
     until: int
+    most_lanes: int
+    most_logs: int
 
     def chart(self) -> LaneChart:
         """Put them on lanes."""
@@ -141,7 +220,7 @@ class _Window:
         shown = np.unique(items["instance"][told])
         if not len(shown):
             return (), np.zeros(len(items), np.int64)
-        if len(shown) > MOST_LANES:
+        if len(shown) > self.most_lanes:
             return (self._lane(0, items[told]),), np.zeros(len(items), np.int64)
         lanes = tuple(self._lane(int(number), items[told & (items["instance"] == number)]) for number in shown)
         return lanes, np.searchsorted(shown, numbers)[places]
@@ -170,8 +249,8 @@ class _Window:
         rows = self.timeline.items["row"][self._of_kind(LINE)]
         sources, places, counts = np.unique(logs.events["source"][rows], return_inverse=True, return_counts=True)
         loudest = np.zeros(len(sources), np.int64)
-        np.maximum.at(loudest, places, logs.events["level"][rows])
-        chosen = np.sort(np.lexsort((-counts, -loudest))[:MOST_LOGS])
+        np.maximum.at(loudest, places, _loudness(self.timeline, rows))
+        chosen = np.sort(np.lexsort((-counts, -loudest))[: self.most_logs])
         lanes = tuple(
             LogLane(logs.facts.sources[int(sources[at])].path, logs.clocks[int(sources[at])], int(counts[at]))
             for at in chosen.tolist()
@@ -185,8 +264,8 @@ class _Window:
         items, lanes = self.timeline.items[self.seen[places]], lane_of[places]
         outcomes, enders = _fates(self.timeline, items)
         begin = np.maximum(items["at"], self.since)
-        end = np.minimum(items["until"], self.until)
-        is_open = items["until"] == FOREVER
+        is_open = (items["until"] == FOREVER) & (outcomes != _number(Outcome.lost))
+        end = np.where(is_open | (items["until"] != FOREVER), np.minimum(items["until"], self.until), begin)
         if len(items) <= MOST_MARKS:
             return [
                 Bar(lane, first, None if still else last, OUTCOMES[outcome], EndedBy(by), 1, self.timeline.event(at))
@@ -216,41 +295,48 @@ class _Window:
     def _ticks(self, chosen: Array, lanes: Array) -> list[Tick]:
         """Ticks of items on their lanes; those without a lane have none."""
         items = self.timeline.items[chosen]
-        levels = np.full(len(items), -1)
-        if len(items) and items["kind"][0] == LINE:
-            levels = self.timeline.model.logs.events["level"][items["row"]].astype(np.int64)
+        kinds = self._kinds(items)
         counts = np.maximum(items["lines"], 1)
         times = np.clip(items["at"], self.since, self.until)
         if len(items) <= MOST_MARKS:
             return [
-                Tick(lane, at, _level(level), count, self.timeline.event(number))
-                for number, lane, at, level, count in zip(
-                    chosen.tolist(), lanes.tolist(), times.tolist(), levels.tolist(), counts.tolist(), strict=True
+                Tick(lane, at, TICKS[kind], count, self.timeline.event(number))
+                for number, lane, at, kind, count in zip(
+                    chosen.tolist(), lanes.tolist(), times.tolist(), kinds.tolist(), counts.tolist(), strict=True
                 )
                 if lane >= 0
             ]
-        keys = np.stack([lanes, self._bins(times)], axis=1)
+        is_line = kinds >= TICKS.index(TickKind.line)
+        keys = np.stack([lanes, np.where(is_line, -1, kinds), self._bins(times)], axis=1)
         groups, places = np.unique(keys, axis=0, return_inverse=True)
         places = places.reshape(-1)
         first, loudest, amount = np.full(len(groups), FOREVER), np.full(len(groups), -1), np.zeros(len(groups), int)
         np.minimum.at(first, places, times)
-        np.maximum.at(loudest, places, levels)
+        np.maximum.at(loudest, places, kinds)
         np.add.at(amount, places, counts)
         return [
-            Tick(lane, at, _level(level), count, None)
-            for (lane, _), at, level, count in zip(
+            Tick(lane, at, TICKS[kind], count, None)
+            for (lane, *_), at, kind, count in zip(
                 groups.tolist(), first.tolist(), loudest.tolist(), amount.tolist(), strict=True
             )
             if lane >= 0
         ]
 
+    def _kinds(self, items: Array) -> Any:
+        """Numbers in TICKS of items of one kind: lines of logs, or rows that began or ended a producer."""
+        if len(items) and items["kind"][0] == LINE:
+            return _loudness(self.timeline, items["row"])
+        why = self.timeline.book.initialisations.why[items["row"]]
+        kinds = (TickKind.bump, TickKind.expired)
+        return np.select(
+            [why == Why.own_bump, why == Why.expired],
+            [TICKS.index(kind) for kind in kinds],
+            TICKS.index(TickKind.start),
+        )
+
     def _bins(self, times: Array) -> Any:
         """Which part of the window each time lies in."""
         return ((times - self.since) * BINS // (self.until - self.since + 1)).clip(0, BINS - 1)
-
-
-def _level(level: int) -> Level | None:
-    return Level(level) if level >= 0 else None
 
 
 def _fates(timeline: Timeline, items: Array) -> tuple[Any, Any]:

@@ -1,11 +1,12 @@
 """What is drawn of a partition: its offsets as stretches by what became of them, and what the last stable offset hides.
 
-Grain: one data partition. Above MOST_STRETCHES the axis is parted into BINS; each part is what is worst in it.
+Grain: one data partition. Above MOST_STRETCHES the axis is parted into BINS; each part is what is worst in it. Data
+without a marker whose transaction the coordinator has decided are as the timeline of their id has them: decided, and
+not complete. To readers they are as open as any.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +16,8 @@ from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.visibility import last_stable_offset
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
+from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
+from kafkatx.terms.records import dataclass
 
 MOST_STRETCHES = 240
 BINS = 160
@@ -26,10 +29,16 @@ class Fate(StrEnum):
     committed = "committed"
     undecided = "undecided"
     aborted = "aborted"
+    aborting = "aborting"
+    """Decided to abort, and the marker is not there."""
+    committing = "committing"
+    """Decided to commit, and the marker is not there."""
     open = "open"
 
 
 FATES = tuple(Fate)
+UNMARKED = (Fate.aborting, Fate.committing, Fate.open)
+"""What holds the last stable offset back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +80,8 @@ class OffsetAxis:
 def offset_axis(model: CaptureModel, extent: LogExtent) -> OffsetAxis | None:
     """Return what is drawn of a partition; None where it holds no transaction."""
     rows = model.spans_of(extent.partition_code)
+    rows = rows[model.spans["first_offset"][rows] >= 0]
     spans = model.spans[rows]
-    spans = spans[spans["first_offset"] >= 0]
     if not len(spans):
         return None
     stable, holder = last_stable_offset(model, extent)
@@ -86,13 +95,12 @@ def offset_axis(model: CaptureModel, extent: LogExtent) -> OffsetAxis | None:
         stable=min(stable, end),
         holder_id=int(model.spans["producer_id"][holder]) if holder is not None else None,
         holder_epoch=int(model.spans["producer_epoch"][holder]) if holder is not None else None,
-        stretches=tuple(_stretches(spans, start, end)),
+        stretches=tuple(_stretches(spans, _fates(model, rows), start, end)),
         has_gaps=extent.has_gaps,
     )
 
 
-def _stretches(spans: Array, start: int, end: int) -> list[Stretch]:
-    fates = _fates(spans)
+def _stretches(spans: Array, fates: Array, start: int, end: int) -> list[Stretch]:
     if len(spans) <= MOST_STRETCHES:
         columns = ("first_offset", "last_offset", "records", "producer_id", "producer_epoch")
         return [
@@ -116,12 +124,23 @@ def _stretches(spans: Array, start: int, end: int) -> list[Stretch]:
     ]  # fmt: skip
 
 
-def _fates(spans: Array) -> Any:
+def _fates(model: CaptureModel, rows: Array) -> Any:
     """Numbers in FATES."""
-    marked = spans["marker_offset"] >= 0
+    spans, decisions = model.spans[rows], _decisions(model, rows)
+    marked, is_open = spans["marker_offset"] >= 0, (spans["flags"] & OPEN) != 0
     return np.select(
         [marked & (spans["marker_kind"] == COMMIT), marked & (spans["marker_kind"] == ABORT),
-         (spans["flags"] & OPEN) != 0],
-        [FATES.index(Fate.committed), FATES.index(Fate.aborted), FATES.index(Fate.open)],
+         is_open & (decisions == PREPARE_COMMIT), is_open & (decisions == PREPARE_ABORT), is_open],
+        [FATES.index(Fate.committed), FATES.index(Fate.aborted), FATES.index(Fate.committing),
+         FATES.index(Fate.aborting), FATES.index(Fate.open)],
         FATES.index(Fate.undecided),
     )  # fmt: skip
+
+
+def _decisions(model: CaptureModel, rows: Array) -> Any:
+    """What the coordinator decided about the transactions of spans, and has not completed; -1 for all else."""
+    owners = model.parts.owner[rows]
+    found = np.full(len(rows), -1, np.int64)
+    t = model.transactions[owners[owners >= 0]]
+    found[owners >= 0] = np.where(t["completion_offset"] < 0, t["decision"], -1)
+    return found

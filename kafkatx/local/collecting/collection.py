@@ -31,7 +31,7 @@ from kafkatx.stages.models import JudgedCapture, build_models, open_evidence
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.progress import Progress
 from kafkatx.terms.times import iso
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 MOST_BYTES = 1 << 30
 NO_CLUSTER = (

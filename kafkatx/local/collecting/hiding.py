@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 
 from kafkatx.terms import secrets
+from kafkatx.terms.regex import regex
 from kafkatx.terms.secrets import HIDDEN, is_secret
 
-_SETTING = re.compile(rb"^(\s*[\"']?([A-Za-z][\w.-]{2,120})[\"']?\s{0,4}[=:]\s{0,4})(\S.*)$", re.DOTALL)
-_JSON_SETTING = re.compile(r'("([A-Za-z][\w.-]{2,120})"\s{0,4}:\s{0,4})"((?:[^"\\]|\\.)*)"')
+_SETTING = regex(rb"^(\s*[\"']?([A-Za-z][\w.-]{2,120})[\"']?\s{0,4}[=:]\s{0,4})(\S.*)$", re.DOTALL)
+_JSON_SETTING = regex(r'("([A-Za-z][\w.-]{2,120})"\s{0,4}:\s{0,4})"((?:[^"\\]|\\.)*)"')
 
 
 def without_secrets(content: bytes) -> bytes:

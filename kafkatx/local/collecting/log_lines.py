@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 
-_STAMP = re.compile(STAMP)
+_STAMP = regex(STAMP)
 STAMP_WITHIN = 240
 """Characters of a line in which its stamp stands: fields of JSON may come before it."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 
 from kafkatx.evidence.captures import Capture
@@ -13,6 +12,8 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.local.collecting.subject import Partition, Subject
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.topics import CLUSTER_METADATA, TRANSACTION_STATE
 
 OF_DIRECTORY = {
@@ -62,7 +63,7 @@ class Pick:
 def names_pattern(names: Iterable[str]) -> re.Pattern[bytes] | None:
     """Where a text names one of some ids, with nothing of a word before or behind it; None for no ids."""
     quoted = sorted((re.escape(name.encode("utf-8", "surrogateescape")) for name in names), key=len, reverse=True)
-    return re.compile(rb"(?<![A-Za-z0-9_])(?:" + b"|".join(quoted) + rb")(?![A-Za-z0-9_])") if quoted else None
+    return regex(rb"(?<![A-Za-z0-9_])(?:" + b"|".join(quoted) + rb")(?![A-Za-z0-9_])") if quoted else None
 
 
 def picks(capture: Capture, model: CaptureModel, subject: Subject, reach: Reach) -> list[Pick]:

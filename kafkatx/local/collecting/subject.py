@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
 from kafkatx.findings.next_evidence import STATE_PARTITIONS
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.asked import Ask, AskFacts, asked

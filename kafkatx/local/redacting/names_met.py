@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -18,23 +18,25 @@ from kafkatx.local.redacting.vocabulary import is_common
 from kafkatx.segments.records import RecordWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.setting_names import kafka_name
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.topics import CONSUMER_OFFSETS, INTERNAL, UNNAMED
 
 _NAME = r"([A-Za-z0-9._-]{1,249})"
 _VALUE = r"[\"']?([^\s,;\]\[(){}<>\"']{1,249})"
 _SCANS = (
-    ("topics", re.compile(rf"\btopics?(?:=|: ?| ')[\"'\[]*{_NAME}")),
-    ("topics", re.compile(rf"\b(?:[Pp]artitions?|TopicPartition|topic-partition)[=: (\[{{']+{_NAME}-\d+(?![\w.-])")),
-    ("topics", re.compile(rf"\blog for {_NAME}-\d+(?![\w.-])")),
-    ("clients", re.compile(rf"\b(?:clientId|client_id|client\.id|ClientId)\s?[=:]\s?{_VALUE}")),
-    ("clients", re.compile(r"-thread \| ([^\s\](){}<>,;\"']{1,249})")),
-    ("groups", re.compile(rf"\b(?:groupId|group_id|group\.id|GroupId)\s?[=:]\s?{_VALUE}")),
-    ("ids", re.compile(rf"\b(?:[tT]ransactionalId|transactional_id|transactional\.id)\s?[=: ]\s?{_VALUE}")),
-    ("hosts", re.compile(r"(?:://|@)([A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?)(?=:\d)")),
-    ("hosts", re.compile(r"\bhost(?:name)?\s?[=:]\s?['\"]?([A-Za-z0-9][A-Za-z0-9.-]{0,250})")),
-    ("hosts", re.compile(r"(?<![\w.-])([A-Za-z0-9][A-Za-z0-9.-]{0,250}):\d{2,5} \(id: ")),
-    ("hosts", re.compile(r"(?<![\w.-])([A-Za-z0-9][A-Za-z0-9.-]{0,250})/\d{1,3}(?:\.\d{1,3}){3}:\d")),
-    ("hosts", re.compile(r"(?<![\w.-])((?:[A-Za-z0-9-]{1,63}\.){2,8}[A-Za-z]{2,24}):\d{2,5}(?![\d)])")),
+    ("topics", regex(rf"\btopics?(?:=|: ?| ')[\"'\[]*{_NAME}")),
+    ("topics", regex(rf"\b(?:[Pp]artitions?|TopicPartition|topic-partition)[=: (\[{{']+{_NAME}-\d+(?![\w.-])")),
+    ("topics", regex(rf"\blog for {_NAME}-\d+(?![\w.-])")),
+    ("clients", regex(rf"\b(?:clientId|client_id|client\.id|ClientId)\s?[=:]\s?{_VALUE}")),
+    ("clients", regex(r"-thread \| ([^\s\](){}<>,;\"']{1,249})")),
+    ("groups", regex(rf"\b(?:groupId|group_id|group\.id|GroupId)\s?[=:]\s?{_VALUE}")),
+    ("ids", regex(rf"\b(?:[tT]ransactionalId|transactional_id|transactional\.id)\s?[=: ]\s?{_VALUE}")),
+    ("hosts", regex(r"(?:://|@)([A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?)(?=:\d)")),
+    ("hosts", regex(r"\bhost(?:name)?\s?[=:]\s?['\"]?([A-Za-z0-9][A-Za-z0-9.-]{0,250})")),
+    ("hosts", regex(r"(?<![\w.-])([A-Za-z0-9][A-Za-z0-9.-]{0,250}):\d{2,5} \(id: ")),
+    ("hosts", regex(r"(?<![\w.-])([A-Za-z0-9][A-Za-z0-9.-]{0,250})/\d{1,3}(?:\.\d{1,3}){3}:\d")),
+    ("hosts", regex(r"(?<![\w.-])((?:[A-Za-z0-9-]{1,63}\.){2,8}[A-Za-z]{2,24}):\d{2,5}(?![\d)])")),
 )
 """Where a name stands in a line, by the kind of the name."""
 _OF_SETTINGS = {
@@ -47,16 +49,16 @@ _OF_SETTINGS = {
     "topic": "topics",
     "topics": "topics",
 }
-_ADDRESSES = re.compile(r"(?:^|[,\s\[]|//|@)([A-Za-z0-9][A-Za-z0-9.-]{0,250}):\d{2,5}")
-_OF_ADDRESSES = re.compile(r"bootstrap|listeners|voters|zookeeper\.connect|broker\.list|host\.name|application\.server")
-_DEFAULTS = re.compile(
+_ADDRESSES = regex(r"(?:^|[,\s\[]|//|@)([A-Za-z0-9][A-Za-z0-9.-]{0,250}):\d{2,5}")
+_OF_ADDRESSES = regex(r"bootstrap|listeners|voters|zookeeper\.connect|broker\.list|host\.name|application\.server")
+_DEFAULTS = regex(
     r"(?:producer|consumer|adminclient|admin)-\d+|rdkafka|kgo|sarama|console-(?:producer|consumer)"
     r"|aiokafka-[\d.]+|kafka-python-[\w.-]+|\$\{.*|null|none|true|false|\d+",
     re.IGNORECASE,
 )
 """Names that libraries give, which are nobody's."""
-_OBJECT = re.compile(r"#(?:producer|consumer)-\d+$")
-LOCAL = re.compile(r"localhost|127\.\d+\.\d+\.\d+|0\.\d+\.\d+\.\d+|[\d.:]+")
+_OBJECT = regex(r"#(?:producer|consumer)-\d+$")
+LOCAL = regex(r"localhost|127\.\d+\.\d+\.\d+|0\.\d+\.\d+\.\d+|[\d.:]+")
 """Hosts that say nothing, and addresses, which are found where they stand."""
 
 

@@ -12,20 +12,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.formats.file_names import is_topic
 from kafkatx.terms.catalogue.frameworks import UUID
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.topics import INTERNAL, partition_for
 
-_PREFIX = re.compile(
+_PREFIX = regex(
     r"(?:_confluent-ksql-|connect-cluster-|connector-(?:producer|consumer|dlq-producer)-|producer-|consumer-|admin-)"
 )
-_TAIL = re.compile(
+_TAIL = regex(
     rf"(?:[-_.]?{UUID}|-StreamThread-\d+|-(?:restore-)?consumer|-producer|-admin|-changelog|-repartition"
     r"|[-_]\d+(?:_\d+)?|-[0-9a-f]{16,64})+$"
 )
-_RANDOM_END = re.compile(r"(?P<digits>\d{6,})(?=\D*$)|(?P<hex>[0-9a-f]{8,})(?=[^0-9a-f]*(?:-\d{1,5})?$)")
+_RANDOM_END = regex(r"(?P<digits>\d{6,})(?=\D*$)|(?P<hex>[0-9a-f]{8,})(?=[^0-9a-f]*(?:-\d{1,5})?$)")
 MOST_TRIES = 3_000
 """Stems that are tried for several ids of one stem."""
 MOST_NUMBERS = 50_000

@@ -14,24 +14,23 @@ from collections.abc import Callable, Iterable
 
 from kafkatx.local.redacting.stand_ins import StandIns
 from kafkatx.local.redacting.vocabulary import is_common
+from kafkatx.terms.regex import regex
 
-_IPV4 = re.compile(r"(?<![\w.])(?!0\.|127\.)(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)")
-_IPV6 = re.compile(
+_IPV4 = regex(r"(?<![\w.])(?!0\.|127\.)(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)")
+_IPV6 = regex(
     r"(?<![\w:.])(?:(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}"
     r"|(?:[0-9a-fA-F]{1,4}:){1,6}(?::[0-9a-fA-F]{1,4}){1,6}|(?:fe|fd|fc)[0-9a-f]{2}::)(?![\w:])"
 )
-_BEFORE_VERSION = re.compile(r"(?:ersion|elease|-clients|librdkafka|v)\W{0,4}$", re.IGNORECASE)
-_DECODED = re.compile(
+_BEFORE_VERSION = regex(r"(?:ersion|elease|-clients|librdkafka|v)\W{0,4}$", re.IGNORECASE)
+_DECODED = regex(
     r" payload: ?(?:transaction_metadata|offset_commit|group_metadata|producerId:|\{\"|<DELETE>)|endTxnMarker: "
 )
-_PRINTED = re.compile(
+_PRINTED = regex(
     r"(?P<key>(?<= key: ).*?(?= payload: |$))|(?P<payload>(?<= payload: ).*$)|(?P<headers>(?<= headerKeys: \[)[^\]]*)"
 )
-_RECORD = re.compile(
-    r"(?:(?<=[ ,(]key=)|(?<=[ ,(]value=)|(?<=[ ,(]key = )|(?<=[ ,(]value = )).*?(?=, \w+ ?=|\)\s|\)$|$)"
-)
-_TOKEN = re.compile(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)*")
-_PIECES = re.compile(r"[A-Za-z0-9]+|[._-]+")
+_RECORD = regex(r"(?:(?<=[ ,(]key=)|(?<=[ ,(]value=)|(?<=[ ,(]key = )|(?<=[ ,(]value = )).*?(?=, \w+ ?=|\)\s|\)$|$)")
+_TOKEN = regex(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)*")
+_PIECES = regex(r"[A-Za-z0-9]+|[._-]+")
 MOST_SEEN = 100_000
 """Tokens whose answer is remembered."""
 MOST_PIECES = 64
@@ -110,7 +109,7 @@ class TextNames:
 
 def _pattern(names: Iterable[str], before: str, behind: str) -> re.Pattern[str] | None:
     quoted = [re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name))]
-    return re.compile(f"{before}(?:{'|'.join(quoted)}){behind}") if quoted else None
+    return regex(f"{before}(?:{'|'.join(quoted)}){behind}") if quoted else None
 
 
 def _marked(names: list[str]) -> re.Pattern[str] | None:
@@ -125,7 +124,7 @@ def _marked(names: list[str]) -> re.Pattern[str] | None:
     )
     ids = rf"(?<=transactional.id=){name}(?![\w.])|(?<=transactional.id = ){name}(?![\w.])"
     quoted = rf"(?<=['\"\[(]){name}(?=['\"\])])|(?<=topic ){name}(?![\w.])"
-    return re.compile(rf"{leads}|{ids}|{quoted}|(?<![\w.-]){name}(?=-\d+(?![\w.-]))")
+    return regex(rf"{leads}|{ids}|{quoted}|(?<![\w.-]){name}(?=-\d+(?![\w.-]))")
 
 
 def _masked(line: str) -> str:

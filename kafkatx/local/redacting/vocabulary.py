@@ -11,11 +11,13 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from kafkatx.terms.regex import regex
+
 SHORTEST = 3
 """Characters that a name has at least to be looked for in free text."""
-_TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
-_PIECE = re.compile(r"[.-]")
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_TOKEN = regex(r"[A-Za-z0-9_.-]+")
+_PIECE = regex(r"[.-]")
+_PART = regex(r"[A-Z]?[a-z]+|[A-Z]+")
 OF_PATHS = frozenset(
     ("app", "apps", "data", "home", "var", "opt", "tmp", "lib", "etc", "usr", "log", "logs", "gz", "txt", "conf")
 )

@@ -21,8 +21,8 @@ from kafkatx.outputs.diagnosis_text import COLOURS
 from kafkatx.outputs.text_lines import marked, print_trimmed, shown
 from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.evidence_refs import plural
 from kafkatx.words.explained import Remedy
+from kafkatx.words.plurals import plural
 
 INDENT = 9
 """Where what is said of a finding begins, under its name."""

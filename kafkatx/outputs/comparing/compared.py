@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -13,9 +12,10 @@ from kafkatx.outputs.comparing.covered import Absence, Covers, Reason, Side, abs
 from kafkatx.outputs.comparing.document import DiagnosisDocument, DocumentFinding
 from kafkatx.outputs.comparing.named_findings import NamedFindings, speaks_against
 from kafkatx.outputs.comparing.pairs import is_later, pairs
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 LONGEST_CHAIN = 9
 """Causes behind each other, at most: rules lie so deep."""

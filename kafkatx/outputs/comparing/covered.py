@@ -11,7 +11,6 @@ Everything that can't be told so is not covered, or unknown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from kafkatx.findings.diagnosis import Examined
@@ -22,6 +21,7 @@ from kafkatx.outputs.comparing.named_findings import NamedFindings, is_lasting
 from kafkatx.outputs.comparing.pairs import lies_apart
 from kafkatx.rules.registry import MOST_GUESSES
 from kafkatx.sources.places import name as name_of
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import span
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Verdict

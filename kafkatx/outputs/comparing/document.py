@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 from kafkatx.evidence.coverage import Coverage
@@ -18,10 +17,12 @@ from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.outputs.answer import AnswerState
 from kafkatx.outputs.comparing.json_values import DamagedDocumentError, JsonObject
 from kafkatx.outputs.diagnosis_json import SCHEMA, to_json
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Remedy
 
-BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"kafkatx"\s*:')
+BEGINNING = regex(rb'(?:\xef\xbb\xbf)?\s*\{\s*"kafkatx"\s*:')
 """What `diagnose --json` writes first; other writers of JSON may order it otherwise (`OWN`)."""
 OWN = ("kafkatx", "schema", "answer", "findings")
 AGAIN = "write it again with `kafkatx diagnose --json`, or give the evidence itself"

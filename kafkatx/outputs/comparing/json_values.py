@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
 from kafkatx.terms.errors import NothingReadableError
 from kafkatx.terms.printable import printable
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import parse_time
 
 E = TypeVar("E", bound=Enum)

@@ -7,32 +7,40 @@ is its name and below it what is drawn.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from operator import add
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.events import Outcome
 from kafkatx.histories.pictures.crowd import PARTS, Member
-from kafkatx.histories.pictures.lanes import Bar, Lane, LaneChart, LogLane, Tick
-from kafkatx.histories.pictures.offsets import OffsetAxis, Stretch
-from kafkatx.outputs.chart_words import OUTCOME_WORDS, clock_note, in_words, lane_name, log_name, time_ticks
+from kafkatx.histories.pictures.lanes import Bar, Lane, LaneChart, LogLane, Tick, TickKind
+from kafkatx.histories.pictures.offsets import UNMARKED, OffsetAxis, Stretch
+from kafkatx.outputs.chart_words import FATE_WORDS, OUTCOME_WORDS, clock_note, in_words, lane_name, log_name, time_ticks
 from kafkatx.outputs.history_words import ENDERS, sentence
-from kafkatx.terms.events import Level
 from kafkatx.terms.printable import printable
-from kafkatx.words.evidence_refs import plural
+from kafkatx.terms.records import dataclass
+from kafkatx.words.plurals import plural
 
 LEFT, RIGHT = 1.6, 96.8
 """Between which things lie: right of it is room for the arrow of what is still open."""
-LANE, NAME, TOP, FOOT = 46, 13, 6, 30
+LANE, NAME, TOP, FOOT = 38, 13, 6, 30
 """Heights of a lane, of its name's line, and of what is above and below all lanes."""
+LABEL = 18
+"""Height of the line on which it is written where the last stable offset is."""
 LEAST = 0.3
 """How wide a mark is at least: what took a millisecond is there as well."""
+ROWS = {TickKind.start: "start", TickKind.bump: "next epoch", TickKind.expired: "expiry"}
+"""What ticks that are no lines stand for."""
+LEAST_HIGH = 5
+"""The same of a column, in a box that is 24 high."""
 MOST_TICKS = 6
 NEAR_EDGE = 10.0
 """How near to an edge a tick must be to stand beside its line, not below it."""
 LONGEST_NAME, LONGEST_NOTED = 48, 28
 """Characters of a lane's name that fit in a line of a telephone, and where a note stands there as well."""
+LONGEST_ID = 22
+"""Characters of an id in the name of one of its lanes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,17 @@ class AxisTick:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """A place across that has a name: a line down to `until`, and the name beside its head."""
+
+    x: float
+    y: float
+    until: float
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """What a template draws; `title` and `says` are what a screen reader reads."""
 
@@ -79,28 +98,55 @@ class Picture:
     bars: tuple[Mark, ...]
     marks: tuple[Mark, ...]
     kinds: frozenset[str]
+    labels: tuple[Label, ...] = ()
 
 
-def timeline_picture(title: str, chart: LaneChart) -> Picture:
-    """Return the picture of an id's lanes in a window of time."""
-    place = _scale(chart.since, chart.until)
-    tops = [TOP + LANE * at for at in range(len(chart.lanes) + len(chart.logs))]
-    middles = [_middle(top) for top in tops]
-    names = [*(_lane_name(lane, y) for lane, y in zip(chart.lanes, tops, strict=False))]
-    names += [_log_name(log, y) for log, y in zip(chart.logs, tops[len(chart.lanes) :], strict=True)]
-    bars = tuple(_bar(bar, place, middles[bar.lane]) for bar in chart.bars)
-    marks = [_tick(tick, place, middles[tick.lane]) for tick in chart.ticks]
-    marks += [_tick(tick, place, middles[len(chart.lanes) + tick.lane]) for tick in chart.log_ticks]
+def timeline_picture(title: str, charts: Iterable[tuple[str, LaneChart]]) -> Picture:
+    """Return the picture of the lanes of one id, or of several on one axis: all charts are of the same window.
+
+    A log that tells of several of them has one lane, below all others.
+    """
+    told = list(charts)
+    since, until = told[0][1].since, told[0][1].until
+    place, is_one = _scale(since, until), len(told) == 1
+    names: dict[int, Name] = {}
+    bars: list[Mark] = []
+    marks: list[Mark] = []
+    for (id, chart), (of_lanes, of_logs) in zip(told, _tops([chart for _, chart in told]), strict=True):
+        owner, has_one = "" if is_one else id, len(of_lanes) == 1
+        names |= {y: _lane_name(lane, y, owner, has_one) for lane, y in zip(chart.lanes, of_lanes, strict=True)}
+        names |= {y: _log_name(log, y) for log, y in zip(chart.logs, of_logs, strict=True)}
+        bars += [_bar(bar, place, _middle(of_lanes[bar.lane])) for bar in chart.bars]
+        marks += [_tick(tick, place, _middle(of_lanes[tick.lane])) for tick in chart.ticks]
+        marks += [_tick(tick, place, _middle(of_logs[tick.lane])) for tick in chart.log_ticks]
     return Picture(
         title=printable(title),
-        says=in_words(chart),
-        height=TOP + LANE * len(tops) + FOOT,
-        names=tuple(names),
-        ticks=_axis(place, time_ticks(chart.since, chart.until, MOST_TICKS)),
-        bars=bars,
+        says="; ".join(f"{'' if is_one else f'{printable(id)}: '}{in_words(chart)}" for id, chart in told),
+        height=TOP + LANE * len(names) + FOOT,
+        names=tuple(names[y] for y in sorted(names)),
+        ticks=_axis(place, time_ticks(since, until, MOST_TICKS)),
+        bars=tuple(bars),
         marks=tuple(marks),
         kinds=frozenset(mark.kind for mark in (*bars, *marks)),
     )
+
+
+def _tops(charts: list[LaneChart]) -> list[tuple[list[int], list[int]]]:
+    """Where the lanes and the logs of each chart begin: one below the other, logs of several behind all."""
+    count = Counter(log.path for chart in charts for log in chart.logs)
+    top, lanes = TOP, list[list[int]]()
+    logs: dict[str, int] = {}
+    for chart in charts:
+        lanes.append([top + LANE * at for at in range(len(chart.lanes))])
+        top += LANE * len(chart.lanes)
+        for log in chart.logs:
+            if count[log.path] == 1:
+                logs[log.path] = top
+                top += LANE
+    for path in [path for path in count if path not in logs]:
+        logs[path] = top
+        top += LANE
+    return [(of_one, [logs[log.path] for log in chart.logs]) for of_one, chart in zip(lanes, charts, strict=True)]
 
 
 def _scale(low: int, high: int) -> Callable[[int], float]:
@@ -124,9 +170,17 @@ def _middle(top: int) -> float:
     return top + NAME + (LANE - NAME) / 2
 
 
-def _lane_name(lane: Lane, top: int) -> Name:
+def _lane_name(lane: Lane, top: int, id: str, has_one: bool) -> Name:
+    """Its producer; where several ids are in a picture, behind as much of the id as has room.
+
+    There the first and only producer of an id is no T1: findings call the ids so.
+    """
     whole = lane_name(lane)
-    return Name(_short(whole), whole, "", top + NAME)
+    if not id:
+        return Name(_short(whole), whole, "", top + NAME)
+    whole = whole.removeprefix("T1, ") if has_one else whole
+    short = id if len(id) <= LONGEST_ID else f"{id[: LONGEST_ID // 2]}..{id[2 - LONGEST_ID // 2 :]}"
+    return Name(f"{printable(short)}: {whole}", f"{printable(id)}: {whole}", "", top + NAME)
 
 
 def _log_name(log: LogLane, top: int) -> Name:
@@ -157,38 +211,35 @@ def _bar_says(bar: Bar) -> str:
 
 
 def _tick(tick: Tick, place: Callable[[int], float], y: float) -> Mark:
-    kind = "start" if tick.level is None else _loudness(tick.level)
-    if tick.event is not None:
-        says = sentence(tick.event)
-    else:
-        says = plural(tick.count, "line") if tick.level is not None else plural(tick.count, "start")
-    return Mark(kind, place(tick.at), y, LEAST, printable(says))
-
-
-def _loudness(level: Level) -> str:
-    return "error" if level >= Level.error else "warning" if level >= Level.warn else "line"
+    says = sentence(tick.event) if tick.event is not None else plural(tick.count, ROWS.get(tick.kind, "line"))
+    return Mark(tick.kind.value, place(tick.at), y, LEAST, printable(says))
 
 
 def axis_picture(axis: OffsetAxis) -> Picture:
-    """Return the picture of a partition's offsets."""
+    """Return the picture of a partition's offsets; where the last stable offset hides something it is marked."""
     place = _scale(axis.log_start, axis.log_end)
-    y = _middle(TOP)
-    bars = [_stretch(one, place, y) for one in sorted(axis.stretches, key=lambda one: one.fate.value == "open")]
-    marks = []
+    shift = LABEL if axis.hidden else 0
+    y = _middle(TOP) + shift
+    bars = [_stretch(one, place, y) for one in sorted(axis.stretches, key=lambda one: one.fate in UNMARKED)]
+    marks: list[Mark] = []
+    labels: list[Label] = []
     if axis.hidden:
+        x = place(axis.stable)
         says = f"offsets {axis.stable:,} to {axis.log_end - 1:,}: read_committed consumers wait at {axis.stable:,}"
-        marks = [Mark("hidden", place(axis.stable), y, _wide(place(axis.stable), place(axis.log_end)), says)]
+        marks = [Mark("hidden", x, y, _wide(x, place(axis.log_end)), says)]
+        anchor = "start" if x <= (LEFT + RIGHT) / 2 else "end"
+        labels = [Label(x, TOP + NAME + LABEL - 2, y + 11, f"LSO {axis.stable:,}", anchor)]
     name = printable(f"{axis.topic}-{axis.partition}")
-    note = f"LSO {axis.stable:,}" if axis.hidden else ""
     return Picture(
         title=f"Offsets of {name}",
         says=f"log from {axis.log_start:,} to {axis.log_end:,}, last stable offset {axis.stable:,}",
-        height=TOP + LANE + FOOT,
-        names=(Name(_short(name), name, note, TOP + NAME),),
+        height=TOP + LANE + shift + FOOT,
+        names=(Name(_short(name), name, "", TOP + NAME),),
         ticks=_axis(place, ((at, f"{at:,}") for at in offset_ticks(axis.log_start, axis.log_end))),
         bars=tuple(bars),
         marks=tuple(marks),
         kinds=frozenset(mark.kind for mark in (*bars, *marks)),
+        labels=tuple(labels),
     )
 
 
@@ -203,22 +254,26 @@ def offset_ticks(low: int, high: int) -> Iterator[int]:
 def _stretch(one: Stretch, place: Callable[[int], float], y: float) -> Mark:
     who = "" if one.producer_id is None else f" of producer id {one.producer_id} epoch {one.producer_epoch}"
     amount = f"{plural(one.records, 'record')}{who}" if one.count == 1 else plural(one.count, "transaction")
-    says = f"offsets {one.first:,} to {one.last:,}: {one.fate.value}, {amount}"
+    says = f"offsets {one.first:,} to {one.last:,}: {FATE_WORDS[one.fate]}, {amount}"
     x = place(one.first)
-    return Mark(one.fate.value, x, y, _wide(x, place(one.last + 1)), says, one.fate.value == "open")
+    return Mark(one.fate.value, x, y, _wide(x, place(one.last + 1)), says)
 
 
-def share_paths(member: Member) -> tuple[str, str, str]:
-    """What an id began over the time of its capture, what of it is open or was aborted, and what was aborted.
+def share_paths(member: Member, most: int) -> tuple[str, str, str]:
+    """What an id began over the time of its capture, what of it was not ended or was aborted, and what was aborted.
 
-    Paths in a box of 160 by 24, to be painted one over the other.
+    Paths in a box of 160 by 24, to be painted one over the other; `most` transactions are as high as the box.
     """
-    most = max(member.begun, default=0)
     unkept = tuple(map(add, member.open, member.aborted)) if any(member.open) else ()
     return _columns(member.begun, most), _columns(unkept, most), _columns(member.aborted, most)
 
 
+def highest(member: Member) -> int:
+    """How many transactions of an id are in the fullest part of the capture's time."""
+    return max((*member.begun, *(open + lost for open, lost in zip(member.open, member.aborted, strict=True))))
+
+
 def _columns(counts: tuple[int, ...], most: int) -> str:
     wide, high = 160 // PARTS, 24
-    heights = [max(1, round(high * count / most)) if count else 0 for count in counts]
+    heights = [max(LEAST_HIGH, round(high * count / most)) if count else 0 for count in counts]
     return "".join(f"M{at * wide} {high}v-{one}h{wide - 1}v{one}z" for at, one in enumerate(heights) if one)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.findings.finding import EVERYWHERE
-from kafkatx.outputs.answer import amount, answer, totals
-from kafkatx.outputs.diagnosis_end import gaps
+from kafkatx.outputs.answer import answer, examined_in
+from kafkatx.outputs.diagnosis_end import failures_told, gaps
 from kafkatx.outputs.page.pictures import Pictures
-from kafkatx.outputs.page.views import StoryView, cards, story_views
+from kafkatx.outputs.page.views import MOST_CARDS, StoryView, cards, story_views, told_by
+from kafkatx.outputs.text_lines import what_was_read
 from kafkatx.terms.printable import printable
-from kafkatx.terms.verdicts import Severity
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -65,29 +65,31 @@ def _content(diagnosis: Diagnosis, pictures: Pictures, version: str) -> dict[str
     """What the template is given."""
     told, said = story_views(diagnosis), answer(diagnosis)
     full, left = _bounded(told)
-    has_zone = all(found.finding.has_zone for found in diagnosis.findings)
+    listed = cards(diagnosis, full)
     return {
         "version": version,
         "answer": said,
         "headline": printable(said.headline),
-        "totals": printable(totals(diagnosis)),
-        "examined": printable(amount(diagnosis.examined, has_zone=has_zone)),
-        "counts": {severity.name: said.counts[severity] for severity in reversed(Severity)},
+        "examined": printable(examined_in(diagnosis)),
         "stories": full,
-        "cards": cards(diagnosis, full),
+        "cards": listed[:MOST_CARDS],
+        "more_cards": max(0, len(listed) - MOST_CARDS),
+        "told": told_by(listed[:MOST_CARDS]),
         "more_findings": left,
         "numbered": _numbered({finding.id: finding.number for story in full for finding in story.findings}),
         "next": [_next(one.asked) for one in diagnosis.next],
         "pictures": pictures.captures,
-        "pictured": {id for capture in pictures.captures for one in capture.ids for id in one.findings},
+        "pictured": set().union(*(capture.findings for capture in pictures.captures)),
         "most_places": MOST_PLACES,
         "scoped": gaps([entry for _, entry in diagnosis.not_checkable if entry.scope != EVERYWHERE]),
         "unscoped": gaps([entry for _, entry in diagnosis.not_checkable if entry.scope == EVERYWHERE]),
         "damage": [printable(one.sentence()) for one in diagnosis.damage[:MOST_DAMAGE]],
         "more_damage": max(0, len(diagnosis.damage) - MOST_DAMAGE),
         "files": [_file(entry) for entry in diagnosis.coverage[:MOST_FILES]],
+        "paths": len({entry.path for entry in diagnosis.coverage}),
         "more_files": max(0, len(diagnosis.coverage) - MOST_FILES),
-        "failures": diagnosis.failures,
+        "read": printable(what_was_read(diagnosis.coverage)),
+        "failures": failures_told(diagnosis.failures),
         "plural": plural,
     }
 

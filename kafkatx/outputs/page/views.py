@@ -1,21 +1,32 @@
-"""A finding as the template of the page takes it: the sentences of the text output, escaped, in their places."""
+"""A finding as the template of the page takes it: the sentences of the text output, escaped, in their places.
+
+Once    a sentence stands where a reader needs it first: of the worst finding of a chain in the answer, of all else in
+        the evidence. What the answer has told the evidence leaves out, and links to it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
 from kafkatx.outputs.answer import named
 from kafkatx.outputs.diagnosis_order import folded, stories
 from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed, when_of
 from kafkatx.terms.printable import printable
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.explained import Considered, Remedy
 
-MOST_STEPS = 4
-"""Remedies of the worst finding of a chain in the answer, and about as many of the others."""
+MOST_BESIDE = 4
+"""Findings of a chain beside its worst of which the answer has the first step."""
+MOST_CARDS = 10
+"""Chains that the answer tells."""
+ALIKE = 0.6
+"""Share of the words of the shorter of two clauses from which on they advise the same."""
+_WORDS = regex(r"[\w.-]*\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,7 @@ class FindingView:
     number: int
     id: str
     key: str
+    rule: str
     severity: str
     verdict: str
     headline: str
@@ -115,19 +127,34 @@ class StoryView:
 
     @property
     def advice(self) -> tuple[tuple[RemedyView, FindingView], ...]:
-        """What to do about the chain: the worst whole, then the first step for each that is wrong or is its cause."""
-        worst, cause = self.worst, self.worst.cause
-        told = [(remedy, worst) for remedy in worst.remedies[:MOST_STEPS]]
-        for other in self.findings[1:]:
-            if other.remedies and (other.severity != Severity.info.name or (cause and cause.id == other.id)):
-                told += [(other.remedies[0], other)]
-        distinct = {remedy.text: finding for remedy, finding in reversed(told)}
-        return tuple(one for one in told if distinct[one[0].text] is one[1])[: 2 * MOST_STEPS]
+        """What to do about the chain, in order: all of the worst one, then first steps for its cause and for others.
 
-    @property
-    def beside(self) -> tuple[tuple[RemedyView, FindingView], ...]:
-        """Of that the first steps for the others, which have no order among the worst one's."""
-        return tuple((remedy, finding) for remedy, finding in self.advice if finding is not self.worst)
+        Of others only what is wrong counts, and what is not advised already. What is left out stands in the evidence.
+        """
+        worst = self.worst
+        told = [(remedy, worst) for remedy in worst.remedies]
+        cause = worst.cause.id if worst.cause else None
+        others = [one for one in self.findings[1:] if one.severity != Severity.info.name or one.id == cause]
+        others.sort(key=lambda one: one.id != cause)
+        for other in others[:MOST_BESIDE]:
+            first = other.remedies[:1]
+            said = [remedy.text for remedy, _ in told]
+            told += [(one, other) for one in first if not any(advises_the_same(one.text, text) for text in said)]
+        return tuple(told)
+
+
+def advises_the_same(one: str, other: str) -> bool:
+    """Whether two pieces of advice begin with one clause in other words, as those for a cause and its effect do."""
+    first, second = _clause(one), _clause(other)
+    if ("not" in first) != ("not" in second):
+        return False
+    return len(first & second) >= ALIKE * min(len(first), len(second))
+
+
+def _clause(text: str) -> set[str]:
+    """The words of the first clause, without their endings."""
+    clause = re.split(r"[.:;](?:\s|$)", text, maxsplit=1)[0]
+    return {word.lower().rstrip("s") for word in _WORDS.findall(clause)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +166,43 @@ class Card:
 
 
 def cards(diagnosis: Diagnosis, views: Iterable[StoryView]) -> tuple[Card, ...]:
-    """Return the chains as the answer shows them: alike ones together, as in the index of the text output."""
+    """Return the chains as the answer shows them: alike ones together, as in the index of the text output.
+
+    What is only worth knowing is left to the evidence, where there is anything worse.
+    """
     by_id = {view.worst.id: view for view in views}
     lines = folded(stories(diagnosis.findings), set(by_id))
     found = [[by_id[one.id] for one in line if one.id in by_id] for line in lines]
-    return tuple(Card(line[0], tuple(view.worst for view in line[1:])) for line in found if line)
+    told = [Card(line[0], tuple(view.worst for view in line[1:])) for line in _same_advice(found)]
+    return tuple([card for card in told if card.story.is_wrong] or told)
+
+
+def _same_advice(lines: Iterable[list[StoryView]]) -> list[list[StoryView]]:
+    """Put lines together that tell the same with other numbers: of the same rules, as sure, and to be mended alike."""
+    alike: dict[object, list[StoryView]] = {}
+    for line in filter(None, lines):
+        kinds = tuple((finding.rule, finding.severity, finding.verdict) for finding in line[0].findings)
+        alike.setdefault((kinds, tuple(remedy for remedy, _ in line[0].advice)), []).extend(line)
+    return list(alike.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the answer has told: the worst findings of its cards whole, and remedies."""
+
+    findings: frozenset[str]
+    remedies: frozenset[RemedyView]
+
+    def left(self, finding: FindingView) -> tuple[RemedyView, ...]:
+        """Return the remedies of a finding that are still to be told."""
+        return tuple(remedy for remedy in finding.remedies if remedy not in self.remedies)
+
+
+def told_by(shown: Iterable[Card]) -> Told:
+    """Return what the cards of an answer tell."""
+    listed = list(shown)
+    remedies = frozenset(remedy for card in listed for remedy, _ in card.story.advice)
+    return Told(frozenset(card.story.worst.id for card in listed), remedies)
 
 
 def story_views(diagnosis: Diagnosis) -> tuple[StoryView, ...]:
@@ -168,7 +227,8 @@ def _finding(found: Diagnosed, by_id: dict[str, Diagnosed], numbers: dict[str, i
     return FindingView(
         number=numbers[found.id],
         id=found.id,
-        key=printable(found.key),
+        key=printable(found.key) if _is_named(found) else "",
+        rule=finding.rule,
         severity=finding.severity.name,
         verdict="" if finding.is_unexplained else finding.verdict.name,
         headline=printable(named(finding)),
@@ -188,6 +248,12 @@ def _finding(found: Diagnosed, by_id: dict[str, Diagnosed], numbers: dict[str, i
         actors=tuple((printable(actor.name), printable(actor.what)) for actor in finding.actors),
         steps=tuple(_steps(found)),
     )
+
+
+def _is_named(found: Diagnosed) -> bool:
+    """Whether the key of its incident names a cluster, and who it is about."""
+    cluster, _, who, *_ = found.key.split("/")
+    return bool(cluster and who)
 
 
 def _link(found: Diagnosed, numbers: dict[str, int]) -> Link:

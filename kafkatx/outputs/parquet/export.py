@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+import pyarrow as pa
+
 from kafkatx.outputs.parquet.draft import ExportDraft, drafted, finish_last, forget_empty, recover
-from kafkatx.outputs.parquet.ordering import RowOrder
+from kafkatx.outputs.parquet.ordering import RowOrder, pieces
 from kafkatx.outputs.parquet.runs import SortRoom
 from kafkatx.outputs.parquet.sorting import DEFAULT_ROOM, in_order
 from kafkatx.outputs.parquet.target import TargetState, look_at
 from kafkatx.stages.export_manifest import Manifest, Recipe, Run, read_manifest
+from kafkatx.stages.lone_copies import Ascent
 from kafkatx.stages.parquet_parts import DEFAULT_SIZES, Sizes, write_parts
 from kafkatx.stages.stamp import Stamp
 from kafkatx.tables.columns import Table
 from kafkatx.terms.errors import OutputError
+from kafkatx.terms.records import dataclass
 
 Stream = Callable[[str], Iterator[Any]]
 """Yields the RecordBatches of a table, by its name."""
+InOrder = Callable[[str], Iterator[Any] | None]
+"""Yields them as the table is sorted, each fact once; None where that is not to be expected."""
 
 
 class Watch(Protocol):
@@ -65,6 +71,7 @@ def export(
     stream: Stream,
     recipe: Recipe,
     *,
+    told_in_order: InOrder = lambda name: None,
     overwrite: bool = False,
     watch: Watch | None = None,
     room: SortRoom = DEFAULT_ROOM,
@@ -76,6 +83,7 @@ def export(
         target: a folder that does not exist, is empty, or is an export.
         tables: what to write.
         stream: yields the RecordBatches of a table, by its name; not called for a table that was taken over.
+        told_in_order: the same where it comes sorted. It is asked first; where the rows do not ascend, so is `stream`.
         recipe: all that the rows follow from. An interrupted export of the same recipe is gone on with.
         overwrite: replace an export with all its runs.
         watch: is told how far it is.
@@ -95,7 +103,7 @@ def export(
         try:
             for table in tables:
                 if table.name not in taken_over:
-                    _write(draft, table, stream, watch or _Nobody(), room, sizes)
+                    _Writing(draft, table, watch or _Nobody(), room, sizes).written(told_in_order, stream)
             manifest = draft.finish(overwrite)
         except OutputError as error:
             raise OutputError(
@@ -117,14 +125,60 @@ def _known(target: Path, run_id: str, overwrite: bool) -> Exported | None:
     return Exported(target, manifest, run, (), is_new=False)
 
 
-def _write(draft: ExportDraft, table: Table, stream: Stream, watch: Watch, room: SortRoom, sizes: Sizes) -> None:
-    """Write one table, and note that it is there."""
-    watch.begin(table.name)
-    folder, runs = draft.table(table.name)
-    blocks = in_order(_counted(stream(table.name), watch), table.schema, RowOrder(table.order.columns), runs, room)
-    stamp = Stamp(draft.run.run_id, draft.run.exported_at, str(draft.run.recipe["kafkatx"]))
-    parts = write_parts(stamp.stamped(blocks, table), table, folder, sizes, watch.wrote, stamp)
-    draft.note(table.name, parts)
+class _NotInOrderError(Exception):
+    """Rows that were to come sorted do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """A table that is being written."""
+
+    draft: ExportDraft
+    table: Table
+    watch: Watch
+    room: SortRoom
+    sizes: Sizes
+
+    def written(self, told_in_order: InOrder, stream: Stream) -> None:
+        """Write the table, and note that it is there."""
+        rows = told_in_order(self.table.name)
+        if rows is None or not self._is_written_straight(rows):
+            self._note(lambda runs: self._sorted(stream(self.table.name), runs))
+
+    def _is_written_straight(self, rows: Iterator[Any]) -> bool:
+        """Write rows that come sorted; False where they did not, and nothing is noted."""
+        try:
+            self._note(lambda runs: self._straight(rows))
+        except _NotInOrderError:
+            return False
+        return True
+
+    def _note(self, blocks: Callable[[Path], Iterator[Any]]) -> None:
+        self.watch.begin(self.table.name)
+        folder, runs = self.draft.table(self.table.name)
+        parts = write_parts(blocks(runs), self.table, folder, self.sizes, self.watch.wrote, self._stamp)
+        self.draft.note(self.table.name, parts)
+
+    @property
+    def _stamp(self) -> Stamp:
+        run = self.draft.run
+        return Stamp(run.run_id, run.exported_at, str(run.recipe["kafkatx"]))
+
+    def _sorted(self, batches: Iterator[Any], runs: Path) -> Iterator[Any]:
+        """Rows that come in any order, of which copies are compared."""
+        order = RowOrder(self.table.order.columns)
+        blocks = in_order(_counted(batches, self.watch), self.table.schema, order, runs, self.room)
+        yield from self._stamp.stamped(blocks, self.table)
+
+    def _straight(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows that come sorted, each the only one of its fact; raises _NotInOrderError where they don't."""
+        ascent = Ascent(*self.table.key)
+        for batch in _counted(batches, self.watch):
+            if not ascent.goes_on_with(batch):
+                raise _NotInOrderError
+            rows = pa.Table.from_batches([batch], self.table.schema)
+            each = pa.array(np.ones(batch.num_rows, bool))
+            yield from pieces(self._stamp.added(rows, self.table, each), self.room.block_rows, self.room.block)
 
 
 def _counted(batches: Iterator[Any], watch: Watch) -> Iterator[Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from kafkatx.terms.records import dataclass
 
 Key = tuple[tuple[Any, ...], ...]
 """What a row is compared by: for each column (False, value), or (True,) for null."""

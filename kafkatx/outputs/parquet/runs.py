@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from kafkatx.outputs.parquet.ordering import Key, RowOrder, pieces
 from kafkatx.stages.disk import writing
+from kafkatx.terms.records import dataclass
 
 ALONE = pa.ipc.IpcReadOptions(use_threads=False)
 """Columns of a block are small: to deal them out over threads costs more than to unpack them."""

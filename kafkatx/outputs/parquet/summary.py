@@ -19,7 +19,7 @@ from kafkatx.tables.facts import FACTS
 from kafkatx.tables.findings import NOT_CHECKABLE
 from kafkatx.terms.errors import EngineError
 from kafkatx.terms.printable import printable
-from kafkatx.words.evidence_refs import plural
+from kafkatx.words.plurals import plural
 
 SCHEMA = 1
 

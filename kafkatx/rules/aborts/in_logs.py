@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from kafkatx.findings.client_lines import is_cut_out, rows_of
 from kafkatx.findings.end_groups import EndGroup
@@ -11,24 +11,54 @@ from kafkatx.findings.one_failure import left
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
-from kafkatx.rules.aborts.reasons import BEFORE_MS, NOTHING, reason_of
+from kafkatx.rules.aborts.reasons import (
+    BEFORE_MS,
+    BY_REASON,
+    NOTHING,
+    SAID_BEFORE,
+    SAYS_NOTHING,
+    Announced,
+    announced,
+    reason_of,
+)
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import Words, included, left_open, step
 from kafkatx.words.facts import thrown
 from kafkatx.words.log_refs import event_refs, failure_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Refs, ShownError
+from kafkatx.words.values import Count, Refs, ShownError, bare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortedInLogs(LogEndFacts):
-    """Aborts that a client's log shows; `reason` is what went wrong just before the first."""
+    """Aborts that a client's log shows; `reason` is what went wrong just before the first.
 
+    `announced` is what the application logged right before.
+    """
+
+    announced: Announced | None
     aborts: Count
     all_by_close: bool
     reason: ShownError | None
     reason_lines: Refs
     lines: Refs
+
+    @property
+    def is_often(self) -> bool:
+        """Whether they are a share of its transactions to warn of: logs do not count those."""
+        return False
+
+    @property
+    def by_close(self) -> bool:
+        """Whether close() aborted all of them."""
+        return self.all_by_close
+
+    @property
+    def why(self) -> str | None:
+        """The exception before the first, where it says more than that there was one."""
+        name = bare(self.reason.exception) if self.reason is not None else ""
+        return name if name not in SAYS_NOTHING else None
 
 
 def is_shown_close(model: CaptureModel, group: EndGroup) -> bool:
@@ -45,6 +75,7 @@ def told_in_logs(group: EndGroup) -> AbortedInLogs:
     reason = reason_of(ends[0])
     return AbortedInLogs(
         **log_facts(group, ends[0], ()),
+        announced=announced(model, rows),
         aborts=Count(len(rows)),
         all_by_close=all(model.logs.kind(row) is EventKind.abort_on_close for row in rows),
         reason=thrown(reason) if reason is not None else None,
@@ -78,6 +109,7 @@ LOG_WORDS = Words(
     actors=(included("client"),),
     steps=(
         step("Before that {reason}", cites="reason_lines"),
+        SAID_BEFORE,
         step("The client aborted the transaction at {at}", "no refusal follows in its log", cites="lines"),
     ),
     considered=(
@@ -87,5 +119,5 @@ LOG_WORDS = Words(
             decided_by="the ABORT markers, or the records of {whom} in __transaction_state around {at}",
         ),
     ),
-    remedies=(NOTHING,),
+    remedies=(*BY_REASON, replace(NOTHING, unless="why by_close announced")),
 )

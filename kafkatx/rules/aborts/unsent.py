@@ -8,8 +8,6 @@ Source      KafkaProducer.abortTransaction (2.6), TransactionCoordinator.endTran
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.findings.ends import T1, WITHIN_TIMEOUT, WITNESSED, WROTE, RowEnd
@@ -19,6 +17,7 @@ from kafkatx.histories.endings import Reason
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.values import Refs
 
@@ -53,7 +52,7 @@ def later_lines(model: CaptureModel, number: int) -> list[int]:
     """Lines by which a client went on in a transaction that was ended at its epoch, none where it may have ended it."""
     end = TransactionEnd(model, number)
     client = end.client
-    if client is None or not _logs_aborts(model, client):
+    if client is None or not logs_aborts(model, client):
         return []
     logs, row = model.logs, end.row
     clock = logs.clocks[client.source]
@@ -68,7 +67,7 @@ def later_lines(model: CaptureModel, number: int) -> list[int]:
     return [] if aborts else later
 
 
-def _logs_aborts(model: CaptureModel, client: ClientInstance) -> bool:
+def logs_aborts(model: CaptureModel, client: ClientInstance) -> bool:
     """Whether an abort of this client would stand in its log."""
     is_told = client.implementation == "java" and client.release >= SAYS_ABORT and client.owns_producer_ids
     return is_told and model.logs.facts.sources[client.source].lowest_level <= Level.info
@@ -76,7 +75,7 @@ def _logs_aborts(model: CaptureModel, client: ClientInstance) -> bool:
 
 UNSENT_WORDS = Words(
     Unsent,
-    title="aborted by a request that its client's log lacks",
+    title="aborted by an EndTxn that its client did not send",
     summary="An EndTxn(abort) with the producer id and epoch of {whom} ended its open transaction[ at {at}][, with "
     "{affected}]. The client's log shows no such call then: the request was[ {perhaps}] late, doubled or foreign.",
     actors=(T1,),
@@ -98,7 +97,7 @@ UNSENT_WORDS = Words(
         ruled_out("transaction_timed_out", WITHIN_TIMEOUT, cites="decided"),
         ruled_out("fenced_by_new_instance", "the epoch was kept", cites="decided"),
         left_open(
-            "aborted_by_client",
+            "an abort of its own, after all",
             "a line may be missing in its log",
             decided_by="the coordinator's request log (kafka.request.logger) around {at}",
         ),

@@ -67,12 +67,12 @@ ASKED_AGAIN_WORDS = Words(
         left_open(
             "transaction_timed_out",
             "the coordinator aborts what stays open for longer than transaction.timeout.ms",
-            decided_by="the coordinator's log: a line 'due to timeout' with this id",
+            decided_by="a line 'due to timeout' with this id in the coordinator's log",
         ),
         left_open(
             "fenced_by_new_instance",
             "a new producer with this id aborts what the one before left open",
-            decided_by="the coordinator's log: 'Initialized transactionalId' with this id",
+            decided_by="a line 'Initialized transactionalId' with this id in the coordinator's log",
         ),
     ),
     remedies=(

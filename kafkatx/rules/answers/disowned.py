@@ -107,7 +107,7 @@ DISOWNED_WORDS = Words(
         left_open(
             "a transaction that ended or began between the two answers",
             "each tells the moment of its call",
-            decided_by="describe-producers of {partition} once more: does it still begin at {offset}",
+            decided_by="describe-producers of {partition} once more (whether it still begins at {offset})",
             needs="state",
         ),
         ruled_out("open_transaction", "the coordinator has none open there", cites="answer"),

@@ -11,12 +11,12 @@ Look-alikes  a transaction that hung, which the command is for: no client has it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Statement
 from kafkatx.text.pages.naming import origin_of_command

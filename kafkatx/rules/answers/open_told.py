@@ -184,7 +184,7 @@ OPEN_WORDS = Words(
         left_open(
             "a two-phase transaction (KIP-939, 4.1 and later)",
             "it has no timeout and may rightly wait for the decision of another system",
-            decided_by="describe of the transactional.id: a TransactionTimeoutMs of 2147483647",
+            decided_by="a TransactionTimeoutMs of 2147483647 in describe of the transactional.id",
             needs="is_late",
         ),
     ),

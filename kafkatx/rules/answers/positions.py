@@ -20,17 +20,18 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.answers.places import place_of
+from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs, testimony_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Refs, TopicPartition, facts
+from kafkatx.words.values import Count, Duration, Refs, TopicPartition, facts
 
 GROUP, COMMITTED, UNCOMMITTED, LATEST = "consumer group", "read_committed", "read_uncommitted", "log end"
 STABLE, READ_UP_TO = "last stable offset", "last stable offset, where a reader stands"
 LATE = "PartitionsWithLateTransactionsCount"
-READS_UNCOMMITTED = "reads_uncommitted"
+READS_UNCOMMITTED, STOOD = "reads_uncommitted", "stood"
 LEAST_BEHIND = 1_000
 """Offsets behind which a last stable offset is at any moment on a busy partition, and more."""
 Key = tuple[str | None, str | None, int | None]
@@ -45,7 +46,7 @@ class StandsFacts:
     """A reader's position, or the last stable offset, before the end of the log; `sign` is what tells it.
 
     `group` is the reader's where it is one's; `read` are words of the text by which a reader with read_uncommitted gets
-    the records that the others wait for.
+    the records that the others wait for, `stood_told` those by which it stood there `stood` later.
     """
 
     partition: TopicPartition
@@ -55,6 +56,13 @@ class StandsFacts:
     told: Refs
     group: str | None = None
     read: Refs = ()
+    stood: Duration | None = None
+    stood_told: Refs = ()
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether it stands for longer than brokers let any transaction be open, unless they were told to."""
+        return self.stood is not None and self.stood >= MAX_TRANSACTION_TIMEOUT_MS
 
     @property
     def named(self) -> TopicPartition | None:
@@ -69,12 +77,23 @@ def blocked_told(model: CaptureModel) -> Iterator[Case]:
         *_groups(logs), *_ends(logs), *_stable(logs), *_reads(logs), *_metrics(logs), *_growing(logs)
     ):  # fmt: skip
         group = only(name for row in rows if (name := logs.string(row, "group")))
+        path = logs.path(rows[0])
+        stood = [one for one in statements_of(logs, path) if one.name == STOOD and one.lasted_ms > 0][:1]
+        told = StandsFacts(
+            place,
+            offset,
+            Count(behind),
+            sign,
+            event_refs(model, rows),
+            group,
+            _read(logs, path),
+            Duration(stood[0].lasted_ms) if stood else None,
+            testimony_refs(path, stood),
+        )
         yield Case(
-            facts=StandsFacts(
-                place, offset, Count(behind), sign, event_refs(model, rows), group, _read(logs, logs.path(rows[0]))
-            ),
+            facts=told,
             verdict=verdict,
-            severity=Severity.info if sign == "once" else Severity.warning,
+            severity=Severity.info if sign == "once" else Severity.error if told.is_overdue else Severity.warning,
             topic=place.topic if place.partition >= 0 else None,
             partition=place.partition if place.partition >= 0 else None,
             first_offset=offset,
@@ -219,21 +238,31 @@ POSITION_WORDS = Words(
         pick(
             "offset",
             {None: " by a transaction that has not ended."},
-            " at offset {offset} by a transaction that has not ended; {behind:record} lie behind it.",
+            " at offset {offset} by a transaction that has not ended; the log goes on for {behind:offset} behind it.",
         ),
     ),
-    steps=(step(pick("sign", SEEN, SEEN["late"]), cites="told"),),
+    steps=(
+        step(pick("sign", SEEN, SEEN["late"]), cites="told"),
+        step(
+            (
+                "The text says that it stood there {stood} later",
+                pick("is_overdue", {True: ": no transaction may be open for longer than 15 min by default"}, ""),
+            ),
+            cites="stood_told",
+            needs="stood",
+        ),
+    ),
     considered=(
         left_open(
             "records that were all aborted",
             "read_committed skips those, and there is nothing to wait for",
-            decided_by="a record that is written there now: a reader that is not blocked gets it",
+            decided_by="a record that is written there now (a reader that is not blocked gets it)",
             unless="offset",
         ),
         left_open(
             "a consumer that is stuck for reasons of its own",
             "a position alone does not tell why it stands",
-            decided_by="a console consumer with read_uncommitted from that offset on: it reads on at once",
+            decided_by="a console consumer with read_uncommitted from that offset on, if it reads on at once,",
             needs="offset",
             unless="read",
         ),

@@ -107,7 +107,7 @@ def _reaches_back(model: CaptureModel, log_extent: LogExtent, row: Array) -> boo
 
 
 NOT_WHOLE, ROWS_LACK, ENDS_EARLY, BEGINS_LATE, WHOSE, WHICH = (
-    Phrase(OnePartition, gap("{id} in {partition}", missing))
+    Phrase(OnePartition, gap("the transaction of {id} in {partition}", missing))
     for missing in (
         "the offsets of this partition that are missing",
         "records of __transaction_state: they say nothing of a marker that this producer has in the partition",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import ConsideredWords, Phrase, left_open
 from kafkatx.words.template import Text, pick
 from kafkatx.words.values import Duration

@@ -179,6 +179,13 @@ ERROR_WORDS = Words(
             "operator",
             unless="is_brokers",
         ),
-        remedy("Then call it again: after initTransactions timed out the same producer may repeat it", "application"),
+        remedy(
+            (
+                "Then call it again: after ",
+                pick("called", {None: "initTransactions"}, "{called}"),
+                " timed out the same producer may repeat it",
+            ),
+            "application",
+        ),
     ),
 )

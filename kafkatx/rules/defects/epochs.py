@@ -109,7 +109,7 @@ COUNTED_ON_WORDS = Words(
         left_open(
             "sequence_gap",
             "the first batch of each of these epochs may have been lost on its way",
-            decided_by="the client's log: what it sent under these epochs before",
+            decided_by="what it sent under these epochs before, by the client's log,",
         ),
     ),
     remedies=(

@@ -12,7 +12,7 @@ from kafkatx.findings.told_failures import FATAL, ToldFailure, told_failures
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import ActorWords, Bound, Words, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import Text, pick
@@ -117,9 +117,20 @@ def words_of(kind: type[DefectFacts], title: Text, where: Text) -> Words[DefectF
                 pick(
                     "release",
                     {None: "nothing else is known to make such lines"},
-                    "release {release} has it, and its lines are these",
+                    "release {release} has it, and this is how it shows",
                 ),
                 cites="lines",
+            ),
+        ),
+        considered=(
+            left_open(
+                "another cause of the same lines",
+                "lines show the defect, not the state of the library behind them",
+                decided_by=pick(
+                    "fixed",
+                    {(): "the makers of {product}, by the whole log[ ({issue})]"},
+                    "whether it comes back with a release that does not have the defect ({fixed:3})",
+                ),
             ),
         ),
         remedies=(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
@@ -14,6 +13,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import Protocol
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
 from kafkatx.rules.epochs.starts import starts_of
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, decision_row, initialised_row, row_before
 from kafkatx.words.explanation import Words, remedy, ruled_out, step

@@ -7,13 +7,13 @@ after the other, and each waits for brokers several times.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.words.evidence_refs import initialised_row
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Refs

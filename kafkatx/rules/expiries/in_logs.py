@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.ends import hands_ids_on
 from kafkatx.findings.grants import begins_anew
@@ -15,6 +14,7 @@ from kafkatx.rules.expiries.forgotten import AGAIN, SETTING, UNMAPPED, restarted
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, included, left_open, measure, remedy, step

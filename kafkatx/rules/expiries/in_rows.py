@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
@@ -13,6 +13,7 @@ from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY,
 from kafkatx.rules.expiries.forgotten import AGAIN, SETTING, UNMAPPED, expiration_of, restarted_by
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.terms.clocks import EXPIRATION_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
@@ -20,7 +21,7 @@ from kafkatx.words.evidence_refs import initialised_row, row_before
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Phrase, Words, included, left_open, measure, remedy, ruled_out, step
 from kafkatx.words.facts import client_name, thrown
-from kafkatx.words.log_refs import failure_refs
+from kafkatx.words.log_refs import event_refs, failure_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import id_expiration
 from kafkatx.words.template import pick
@@ -39,12 +40,21 @@ class Met:
     lines: Refs
 
 
+@dataclass(frozen=True, slots=True)
+class NewProducer:
+    """A producer that was made when its id had expired: it gets the new producer id as its first, and loses nothing."""
+
+    at: Instant
+    lines: Refs
+
+
 @facts
 class ExpiredInRows:
     """An id that came back with another producer id, after its tombstone or where compaction removed that.
 
     `expiration` is the one in force (`is_set`: somebody says so, else it is the default), `fits` whether the idle time
-    before the tombstone is that of an expiry; `at` is when it was gone, or back.
+    before the tombstone is that of an expiry; `at` is when it was gone, or back. `made` is the producer that came
+    back, where its log and the one of the producer before it show that none was told of the expiry.
     """
 
     id: str
@@ -57,6 +67,7 @@ class ExpiredInRows:
     is_set: bool
     fits: bool
     met: Met | None
+    made: NewProducer | None
     restarts: Framework | None
     before: Refs
     tombstone: Refs
@@ -98,6 +109,7 @@ def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombsto
     name, expiration = model.transactional_id(int(back["id_code"])), expiration_of(model)
     fits = bool(tombstone) and expiration <= idle <= expiration + ONE_HOUR_MS + SLACK_MS
     met = _met_by_client(model, name)
+    made = _made(model, name, before, back) if met is None else None
     return Case(
         facts=ExpiredInRows(
             id=name,
@@ -110,6 +122,7 @@ def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombsto
             is_set=model.logs.settings.value("broker", SETTING).is_known,
             fits=fits,
             met=met,
+            made=made,
             restarts=restarted_by(model, name),
             before=(row_before(before),),
             tombstone=tombstone,
@@ -117,7 +130,7 @@ def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombsto
             longer=_longer(model, name, int(back["timestamp"] - before["previous_updated_at"]), fits),
         ),
         verdict=Verdict.proved if fits else Verdict.likely,
-        severity=Severity.warning if met is None else Severity.error,
+        severity=Severity.info if made is not None else Severity.warning if met is None else Severity.error,
         transactional_id=name,
         producer_id=int(before["previous_producer_id"]),
         producer_epoch=int(before["previous_epoch"]),
@@ -132,6 +145,17 @@ def _longer(model: CaptureModel, transactional_id: str, idle: int, is_default: b
     shown = {SETTING: EXPIRATION_MS} if is_default else {}
     measured = UNTIL_USED.of(Lasted(Duration(idle)))
     return id_expiration(replace(whom, current=whom.current | shown), idle, measured, is_default)
+
+
+def _made(model: CaptureModel, name: str, before: Array, back: Array) -> NewProducer | None:
+    """The producer that came back, where logs hold its making and the producer that had the id until it expired."""
+    clients = [one for one in model.logs.clients_of(name) if one.has_start and one.owns_producer_ids]
+    is_old_there = any(int(before["previous_producer_id"]) in one.producer_ids for one in clients)
+    new = (one for one in clients if one.initialisations and one.initialisations[0].producer_id == back["producer_id"])
+    made = next((one for one in new if (one.since or 0) > before["previous_updated_at"]), None)
+    if made is None or made.since is None or not is_old_there:
+        return None
+    return NewProducer(Instant(made.since), event_refs(model, made.rows[:1]))
 
 
 def _met_by_client(model: CaptureModel, name: str) -> Met | None:
@@ -170,6 +194,11 @@ ROW_WORDS = Words(
             cites="back",
         ),
         step("{met.by:The} failed: {met.answer}", cites="met.lines"),
+        step(
+            "A producer that was made at {made.at} was given the new producer id",
+            "its log; neither it nor the one of the old producer has InvalidPidMappingException",
+            cites="made.lines",
+        ),
     ),
     considered=(
         ruled_out(
@@ -206,7 +235,12 @@ ROW_WORDS = Words(
             "Look into the log of the application of {id} for InvalidPidMappingException: without one nothing was "
             "lost, and the id goes on",
             "application",
-            unless="met",
+            unless="met made",
+        ),
+        remedy(
+            "Nothing to do for {id}: its new producer was made when the id had expired, and lost nothing",
+            "application",
+            needs="made",
         ),
     ),
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kafkatx.findings.client_lines import rows_of
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.text.sayings import Saying
 
 ABORT = "abortTransaction"

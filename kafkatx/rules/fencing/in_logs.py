@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.findings.ends import RECORDS_TELL, SAME_ERROR, log_name
@@ -11,6 +11,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.fencings import Excluded, Grant
 from kafkatx.histories.transaction_ends import LogEnding
 from kafkatx.rules.fencing.shared_words import OPERATOR, REMEDIES, TAKEN_OVER, TITLE
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, actor, included, left_open, ruled_out, step
 from kafkatx.words.facts import producer
@@ -160,6 +161,23 @@ LOG_WORDS = Words(
             "forceTerminateTransaction and Admin.fenceProducers do the same",
             decided_by="the log of T2",
             unless="has_newcomers_log",
+        ),
+        left_open(
+            OPERATOR,
+            "forceTerminateTransaction and Admin.fenceProducers are answered the same",
+            decided_by=RECORDS_TELL,
+            needs="is_excluded perhaps",
+            unless="new",
+        ),
+        left_open(
+            pick("was_open", {True: "a transaction that was over already"}, "another order of what happened"),
+            pick(
+                "was_open",
+                {True: "a new epoch that T1 asked for itself (KIP-360) and T2's start raise it by two as well"},
+                "the times of two logs tell it, not the coordinator",
+            ),
+            decided_by=RECORDS_TELL,
+            needs="is_excluded has_newcomers_log perhaps new",
         ),
     ),
     remedies=REMEDIES,

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kafkatx.findings.client_lines import advised_of, producer_at, rows_of
+from kafkatx.findings.unfinished_ends import ENDS, refused_behind
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
 from kafkatx.text.sayings import EndGivenUp, Saying, wait_in
 
 RETRIED_WITHIN_MS = 5_000
 """A call that begins so soon after the one before it was given up is the same commit, tried again."""
 
-STILL_COMMITTING = "Conflicting commit_transaction API call is already in progress"
-"""How librdkafka refuses another call as long as a commit that timed out was not called again."""
 NOTHING_NAMED = "TXNERR"
 """librdkafka's line about a failed transaction, whose error is not printed or was cut off."""
 
@@ -56,15 +56,18 @@ def telling_rows(model: CaptureModel) -> list[int]:
             if is_end and failure.said & given_up and not _comes_again(failure):
                 rows |= {failure.row, *failure.rows}
         rows |= _unanswered(logs, client)
-    return sorted(rows | _not_resumed(logs))
+    return sorted(rows | set(refused_behind(model).values()) | _thrown_at_the_end(logs))
 
 
-def _not_resumed(logs: LogModel) -> set[int]:
-    """Commits of librdkafka's that had to be called again, where the next call was another one: it was refused."""
-    refused = [row for row in logs.of_kind(EventKind.failure).tolist() if STILL_COMMITTING in logs.words(row)]
-    timed_out = logs.saying(Saying.TIMED_OUT).tolist() if refused else []
-    waits = [row for row in timed_out if logs.kind(row) is EventKind.request_enqueued]
-    return {row for row in waits if any(logs.is_before(row, other) for other in refused)}
+def _thrown_at_the_end(logs: LogModel) -> set[int]:
+    """Ends of other clients that timed out, were thrown up to somebody's own frames, and that nothing comes behind.
+
+    Logged as what may be tried again they tell no failure; what is thrown and was not tried again was given up.
+    """
+    ended = (row for row in logs.saying(Saying.TIMED_OUT).tolist() if logs.kind(row) is EventKind.request_enqueued)
+    thrown = {row for row in ended if (trace := logs.trace(row)) is not None and ENDS & set(trace.calls)}
+    source, line = logs.events["source"], logs.events["line"]
+    return {row for row in thrown if not bool(((source == source[row]) & (line > line[row])).any())}
 
 
 def _unanswered(logs: LogModel, client: ClientInstance) -> set[int]:
@@ -100,7 +103,7 @@ def _awaited_end(logs: LogModel, row: int) -> EndGivenUp | None:
 
 def attempts_of(model: CaptureModel, client: ClientInstance | None, rows: list[int]) -> list[Attempt]:
     """Put lines of one client together: a timeout opens an attempt, refused calls and prompt retries belong to it."""
-    logs, found = model.logs, list[Attempt]()
+    logs, found, refused = model.logs, list[Attempt](), refused_behind(model)
     failures = client.failures if client is not None else ()
     calls = {row: failure.call for failure in failures for row in (failure.row, *failure.rows)}
     for row in rows:
@@ -112,6 +115,7 @@ def attempts_of(model: CaptureModel, client: ClientInstance | None, rows: list[i
         last = _timed_out(logs, found, row, said or _unnamed(logs, calls.get(row), row), client)
         if said is None or not said.is_named:
             last.is_certain = logs.says(row, Saying.INTERRUPTED)
+        last.refused += [other for other, end in refused.items() if end == row]
     return found
 
 

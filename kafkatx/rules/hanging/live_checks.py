@@ -10,7 +10,7 @@ FIND_HANGING = f"{TOOL} find-hanging {PARTITION}"
 COST = "read_committed readers lose the records @ {data:offsets} for good"
 NOT_YET = pick(
     "is_proved",
-    {False: "[Do not abort before {not_before}, and then only if both checks below say that it hangs. ]"},
+    {False: "[. Do not abort before {not_before}, and then only if this check and the next say that it hangs]"},
     "",
 )
 """What holds whatever the checks say: an end may still come."""
@@ -24,6 +24,14 @@ IS_STILL_OPEN = pick(
     "Check the leader's log of {data.place} for a marker of producer id {producer_id} after offset {data.last_offset}. "
     "If there is one, the transaction has ended: stop here",
 )
+END_OPEN = (
+    "Commit or abort the transaction[ of {id}] in the application, or wait: the coordinator aborts it at its timeout"
+)
+END_CUT = (
+    "Abort the transaction[ of {id}] in the application, or wait: the coordinator aborts it at its timeout. Its first "
+    "records lie below the log start: send them again"
+)
+"""What to do about one that is only open; a commit of one whose beginning is deleted would lose that."""
 STATE = "Ongoing, PrepareCommit or PrepareAbort"
 IS_UNKNOWN = pick(
     "has_start_offset",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.broker_outages import BrokerOutage
@@ -11,6 +10,7 @@ from kafkatx.histories.logs.observers import ConnectionFailure, Observer, Weight
 from kafkatx.histories.logs.own_logs import OwnLog
 from kafkatx.rules.settings.effects import Effect
 from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 
 SHORT_MS = 5_000

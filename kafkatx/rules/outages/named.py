@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from kafkatx.findings.client_lines import topic_partition
 from kafkatx.findings.one_failure import THE_CALL, FailureFacts, alike_by, failure_case, failure_facts, left
 from kafkatx.findings.plain_clients import is_plain
 from kafkatx.findings.rule import Case
@@ -13,13 +14,15 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.rules.settings.missing_topics import is_missing
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.breaks import Break, break_in
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
+from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Refs, facts
+from kafkatx.words.values import Count, Duration, Refs, facts
 
 LOST = (
     EventKind.connection_failed, EventKind.node_disconnected, EventKind.bootstrap_disconnected,
@@ -37,12 +40,17 @@ OWN_COORDINATOR = frozenset({"poll", "commitSync"})
 class NamedBreak(FailureFacts):
     """Calls that failed for a connection; `before` are lines of connections that were lost before.
 
-    `is_named`: their own lines name the connection.
+    `is_named`: their own lines name the connection; `is_new`: a connection could not be made, `is_plain`: nothing tells
+    of transactions; `expired` are records whose time was over, after `age`.
     """
 
     what: Break
     before: Refs
     is_named: bool
+    is_new: bool
+    is_plain: bool
+    expired: Count | None
+    age: Duration | None
 
     @property
     def is_refused(self) -> bool:
@@ -55,12 +63,39 @@ def by_the_error(model: CaptureModel) -> Iterator[tuple[Case, list[int]]]:
     for what, found in alike_by(model, lambda told: _break(model, told)):
         before = sorted({row for told in found.all for row in _lost_before(model, told)})
         is_named = any(row in _named(model) for row in found.rows)
+        expired = [row for row in found.rows if model.logs.kind(row) is EventKind.batch_expired]
+        shown = sorted({*before, *_moved(model, found.rows)})
         told = NamedBreak(
-            **failure_facts(model, found), what=what, before=event_refs(model, before, 4), is_named=is_named
+            **failure_facts(model, found),
+            what=what,
+            before=event_refs(model, shown, 4),
+            is_named=is_named,
+            is_new=is_named or any(model.logs.kind(row) in HARD for row in before),
+            is_plain=is_plain(model, found.first),
+            expired=_records(model.logs, expired),
+            age=lasting(max((model.logs.number(row, "number") or 0 for row in expired), default=0) or None),
         )
         verdict = Verdict.possible if what is Break.metadata and not before else Verdict.likely
         severity = Severity.info if is_plain(model, found.first) else Severity.error
         yield failure_case(model, found, told, verdict, severity), [*found.rows, *before]
+
+
+def _moved(model: CaptureModel, rows: list[int]) -> list[int]:
+    """Lines before a failure that say that the leader of its partition had moved."""
+    logs = model.logs
+    places = {topic_partition(logs, row) for row in rows} - {None}
+    retried = (row for row in logs.of_kind(EventKind.produce_retry).tolist() if row < max(rows))
+    return [
+        row
+        for row in retried
+        if topic_partition(logs, row) in places and logs.error(row) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    ]
+
+
+def _records(logs: LogModel, expired: list[int]) -> Count | None:
+    """How many records expired, where every line counts them."""
+    counts = [logs.number(row, "offset") for row in expired]
+    return Count(sum(count or 0 for count in counts)) if counts and None not in counts else None
 
 
 def _break(model: CaptureModel, told: ToldFailure) -> Break | None:
@@ -124,6 +159,13 @@ def _answered(logs: LogModel, lost: int, until: int) -> bool:
     return any(lost < row < until for row in logs.of_kind(*kinds).tolist())
 
 
+SEND_AGAIN = (
+    "Send again what failed, unless the program does so by itself (a restarted task of Connect does): no line tells of "
+    "a transaction"
+)
+END_AND_REPEAT = (
+    "Abort the transaction if it is open, and repeat the work. A commit without an answer has to be repeated first"
+)
 NAMED_WORDS = Words(
     NamedBreak,
     who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
@@ -147,9 +189,16 @@ NAMED_WORDS = Words(
                 " got no metadata for its topic[ {perhaps}] since no broker answered; the topic may also be missing.",
             ),
         },
-        (
-            *THE_CALL,
-            " failed[ {perhaps}] because the client could not reach a broker.",
+        pick(
+            "expired",
+            {
+                None: (
+                    *THE_CALL,
+                    " failed[ {perhaps}] because the client could not reach a broker.",
+                )
+            },
+            "{expired:record}[ for {place}] expired[ after {age}],[ {perhaps}] because the client could not reach "
+            "their leader.",
         ),
     ),
     actors=(included("client"),),
@@ -164,7 +213,7 @@ NAMED_WORDS = Words(
     considered=(
         ruled_out("fenced_by_new_instance", "the client was not refused for its epoch"),
         left_open(
-            "which side it was",
+            "the client's own host or network",
             "a client can't see whether the broker, its host or the network was gone",
             decided_by="the logs of the brokers at that time",
         ),
@@ -176,10 +225,18 @@ NAMED_WORDS = Words(
             needs="is_refused",
         ),
         remedy(
-            "Find out why the broker could not be reached: process, host, network, or an address that clients can't "
-            "resolve (advertised.listeners)",
+            (
+                "Find out why the broker could not be reached: process, host, network",
+                pick("is_new", {True: ", or an address that clients can't resolve (advertised.listeners)"}, ""),
+            ),
             "operator",
             unless="is_refused",
+        ),
+        remedy(
+            "Restart brokers one at a time, each when all replicas are in sync again, and keep delivery.timeout.ms "
+            "above the longest change of a leader",
+            "operator",
+            needs="expired",
         ),
         remedy(
             pick(
@@ -188,11 +245,10 @@ NAMED_WORDS = Words(
                 pick(
                     "call",
                     {
-                        "commitTransaction": "Call commitTransaction again, with the same producer, until it returns "
+                        "commitTransaction": "Call {called} again, with the same producer, until it returns "
                         "or fails for good. Do not abort, and do not repeat the work before its outcome is known",
                     },
-                    "Abort the transaction if it is open, and repeat the work. A commit without an answer has to be "
-                    "repeated first",
+                    pick("is_plain", {True: SEND_AGAIN}, END_AND_REPEAT),
                 ),
             ),
             "application",

@@ -172,7 +172,7 @@ COORDINATOR_WORDS = Words(
         left_open(
             "stuck_prepare",
             "these lines name no transaction",
-            decided_by="describe of the ids that wait: PrepareCommit or PrepareAbort",
+            decided_by="PrepareCommit or PrepareAbort in describe of the ids that wait",
         ),
         left_open(
             "a connection that was made moments later",

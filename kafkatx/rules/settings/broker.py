@@ -107,7 +107,7 @@ BROKER_CHECKS = (
         (EXPIRATION,),
         lambda program: _returned_late(program) is not None,
         "transactional.id.expiration.ms below the idle time",
-        "{held.first},[ {perhaps}] less than {seen.who} was idle ({seen.took})",
+        "{held.first},[ {perhaps}] less than ids were idle (up to {seen.took}, {seen.who})",
         "An expired id begins anew with another producer id, and a producer that is still alive fails.",
         Severity.warning,
         Severity.warning,

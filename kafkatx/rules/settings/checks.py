@@ -12,11 +12,11 @@ Source    ProducerConfig.postProcessAndValidateIdempotenceConfigs and configureD
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from kafkatx.histories.logs.settings import Effective, Origin, said_value
 from kafkatx.rules.settings.programs import Program
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import scope_of
 from kafkatx.words.explained import EvidenceRef
@@ -79,6 +79,11 @@ class Fix:
     config: str
     now: Effective
     proposed: int | str | None = None
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether there is a value to propose."""
+        return self.proposed is not None
 
 
 @dataclass(frozen=True, slots=True)

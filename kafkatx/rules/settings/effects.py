@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
@@ -11,6 +9,7 @@ from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, share_most
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.facts import client_name
 from kafkatx.words.values import ClientName, bare

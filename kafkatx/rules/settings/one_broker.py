@@ -90,7 +90,9 @@ ONE_BROKER_WORDS = Words(
             text="Look whether __transaction_state exists. If not: set transaction.state.log.replication.factor and "
             "transaction.state.log.min.isr to 1 on a cluster of one broker, and restart it",
             where="broker",
+            command="kafka-topics.sh --bootstrap-server HOST:PORT --describe --topic __transaction_state",
             config="transaction.state.log.replication.factor",
+            proposed="1",
             cost="one replica: if its broker is lost, so are the states of transactions",
             restart_needed=True,
         ),

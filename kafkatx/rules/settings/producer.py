@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from kafkatx.histories.logs.settings import Effective, Origin
 from kafkatx.rules.settings.checks import Check, Fix, Seen, TimeOf, above, proposal, seen, set_to
@@ -28,6 +29,9 @@ COMMIT_INTERVAL, MESSAGE = "commit.interval.ms", "message.timeout.ms"
 SLOW_ABORT = 1.5
 REFUSED_WITH_IT = "The client refused its configuration."
 REFUSED = Phrase(Seen, seen("Brokers refused initTransactions with INVALID_TRANSACTION_TIMEOUT"))
+REFUSED_AS_TOLD = Phrase(
+    Seen, seen("Brokers refused initTransactions with INVALID_TRANSACTION_TIMEOUT; the text says that it is {took}")
+)
 REFUSED_CONFIGURATION = Phrase(Seen, seen("The client refused its configuration"))
 RETRIED = Phrase(Seen, seen("A transaction timed out while the client still repeated its sends"))
 ABORTED_LATE = Phrase(Seen, seen("A transaction was aborted {took} after its start"))
@@ -42,10 +46,11 @@ ASK_FOR_LESS = Phrase(Fix, set_to(text="Lower {config} to what brokers allow", w
 LESS_OR_MORE = Phrase(
     Fix,
     remedy(
-        text="Lower {config} to the brokers' transaction.max.timeout.ms, or raise that",
+        text="Lower {config} to the brokers' transaction.max.timeout.ms (900000 unless they set it), or raise that",
         where="client",
-        config="{config}",
-        current="{now:plain}",
+        config=pick("is_proposed", {True: "{config}"}),
+        current=pick("is_proposed", {True: "{now:plain}"}),
+        proposed="{proposed}",
     ),
 )
 LOOK_SOONER = Phrase(
@@ -97,7 +102,22 @@ def _refusals(program: Program) -> list[int]:
 
 def _refused(program: Program) -> Bound[StepWords] | None:
     rows = _refusals(program)
-    return REFUSED.of(Seen(program.cited(rows))) if rows else None
+    if not rows:
+        return None
+    told = program.told_timeout(rows) if not program.get(TIMEOUT).is_known else None
+    if told is None:
+        return REFUSED.of(Seen(program.cited(rows)))
+    return REFUSED_AS_TOLD.of(Seen((told[1], *program.cited(rows)), took=Duration(told[0])))
+
+
+def _less_or_more(program: Program) -> Remedies:
+    """From the value that is known or told, if it is above what brokers allow; a default was not refused."""
+    now = program.get(TIMEOUT)
+    if not now.is_known and (told := program.told_timeout(_refusals(program))) is not None:
+        now = replace(now, value=str(told[0]), origin=Origin.EXPLICIT)
+    most = program.number(MAX_TIMEOUT) or 0
+    is_above = now.is_known and (now.number or 0) > most > 0
+    return (LESS_OR_MORE.of(Fix(program.advised.called(TIMEOUT), now, f"{most} or less" if is_above else None)),)
 
 
 def _fit_timeout(program: Program) -> Remedies:
@@ -252,7 +272,7 @@ PRODUCER_CHECKS = (
         "Brokers refused the producer with INVALID_TRANSACTION_TIMEOUT.",
         Severity.error,
         effect=_refused,
-        remedies=lambda program: (LESS_OR_MORE.of(Fix(program.advised.called(TIMEOUT), program.get(TIMEOUT))),),
+        remedies=_less_or_more,
         needs_effect=True,
         untouched=Severity.error,
         effect_proves=True,

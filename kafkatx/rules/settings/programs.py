@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -12,14 +11,16 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.settings import Block, Effective
+from kafkatx.histories.logs.testimony import only_told_timeout
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.words.config_context import ConfigContext, advised
 from kafkatx.words.explained import EvidenceRef
-from kafkatx.words.log_refs import event_refs
+from kafkatx.words.log_refs import event_refs, testimony_refs
 
 RETRYING = (
     EventKind.produce_retry,
@@ -66,6 +67,16 @@ class Program:
     def place(self, setting: str) -> EvidenceRef | None:
         """Where a setting stands; None for a default."""
         return setting_place(self.model, self.get(setting))
+
+    def told_timeout(self, rows: list[int]) -> tuple[int, EvidenceRef] | None:
+        """transaction.timeout.ms as the pages of these lines say it, with the words; None where they don't agree."""
+        logs = self.model.logs
+        pages = dict.fromkeys(logs.path(row) for row in rows)
+        found = {said[0]: (path, said[1]) for path in pages if (said := only_told_timeout(logs, path)) is not None}
+        if len(found) != 1:
+            return None
+        number, (page, words) = found.popitem()
+        return number, testimony_refs(page, [words])[0]
 
     @property
     def rows(self) -> list[int]:

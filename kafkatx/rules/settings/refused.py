@@ -12,7 +12,9 @@ from kafkatx.findings.said_by_failures import by_words
 from kafkatx.findings.starting import was_starting
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import told_id
+from kafkatx.rules.settings.too_large import too_large_case
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.refusals import Refusal, refusal_in
@@ -41,7 +43,8 @@ AT_START = frozenset(
 class Refused:
     """What one client was refused; `topic` where all its lines name one.
 
-    `is_anyones`: nothing tells that a producer asked, and other clients are refused so as well.
+    `is_anyones`: nothing tells that a producer asked, and other clients are refused so as well. `is_without_id`: the
+    right for a transactional.id was refused to a producer that has none.
     """
 
     client: ClientName
@@ -51,6 +54,7 @@ class Refused:
     count: Count
     lines: Refs
     is_anyones: bool = False
+    is_without_id: bool = False
 
     @property
     def id(self) -> str | None:
@@ -79,7 +83,8 @@ def refused(model: CaptureModel, told: frozenset[tuple[str | None, int | None]])
         own = [row for row in rows if not (what in OF_ANYONE and _asker(model, client, row) is Asker.another)]
         lines = event_refs(model, own, 4)
         if own and not any((line.source, line.line) in told for line in lines):
-            yield _refused(model, client, what, own, lines)
+            too_large = what is Refusal.too_large
+            yield too_large_case(model, client, own) if too_large else _refused(model, client, what, own, lines)
 
 
 def _refused(
@@ -91,14 +96,27 @@ def _refused(
     since, until = times_of(logs, rows)
     topics = [topic for row in rows if (topic := logs.string(row, "topic")) is not None]
     is_anyones = what in DENIED and all(_asker(model, client, row) is Asker.unknown for row in rows)
+    is_without_id = what is Refusal.id_denied and name.transactional_id is None and _has_no_id(logs, client)
     return Case(
-        facts=Refused(name, seen(model, client), what, only(topics), Count(len(rows)), lines, is_anyones),
-        verdict=Verdict.likely if is_anyones else Verdict.proved,
+        facts=Refused(
+            name, seen(model, client), what, only(topics), Count(len(rows)), lines, is_anyones, is_without_id
+        ),
+        verdict=Verdict.likely if is_anyones or is_without_id else Verdict.proved,
         severity=Severity.error,
         since=since,
         until=until,
         **columns(logs, name, [producer_at(client, row) for row in rows], rows),
     )
+
+
+def _has_no_id(logs: LogModel, client: ClientInstance | None) -> bool:
+    """Whether a client's own bracket shows that it has no transactional.id: Java's names it where there is one.
+
+    The name of its network thread, which may be all that tells the client, never does.
+    """
+    if client is None or client.implementation != "java" or client.client_id is None:
+        return False
+    return not any((logs.string(row, "thread") or "").endswith(f"| {client.client_id}") for row in client.rows)
 
 
 def _asker(model: CaptureModel, client: ClientInstance | None, row: int) -> Asker:
@@ -130,89 +148,102 @@ def too_few_brokers(model: CaptureModel) -> Iterator[Case]:
 OF = "[ of {client.transactional_id}]"
 THEY_REFUSED = f"The brokers[ {{perhaps}}] refused the producer{OF}"
 NEEDS = "The client library refused its configuration: a transactional producer needs "
+TITLES = pick(
+    "what",
+    {
+        Refusal.timeout_above_limit: "transaction.timeout.ms above the brokers' limit",
+        Refusal.id_denied: "no right to use the transactional.id",
+        Refusal.cluster_denied: "no right for idempotent writes",
+        Refusal.topic_denied: "no right to write to the topic",
+        Refusal.group_denied: "no right to commit the group's offsets",
+        Refusal.old_broker: "brokers without transactions",
+        Refusal.controller: "a controller taken for a broker",
+        Refusal.old_for_tool: "brokers older than the tool",
+        Refusal.old_for_groups: "brokers before 2.5",
+        Refusal.old_for_bump: "brokers before 2.5, which can't raise a producer's epoch",
+        Refusal.commit_interval: "transaction.timeout.ms below commit.interval.ms",
+        Refusal.not_enabled: "workers without exactly-once support",
+        Refusal.no_service: "a service without transactions",
+        Refusal.framework: "a framework that can't do transactions as it is set up",
+        Refusal.acks: "acks below all beside idempotence",
+        Refusal.retries: "retries=0 beside idempotence",
+        Refusal.in_flight: "too many requests in flight for idempotence",
+        Refusal.without_idempotence: "transactional.id without idempotence",
+        Refusal.delivery_timeout: "delivery.timeout.ms below one attempt",
+        Refusal.message_timeout: "message.timeout.ms above transaction.timeout.ms",
+        Refusal.socket_timeout: "socket.timeout.ms above transaction.timeout.ms",
+        Refusal.queuing: "queuing.strategy without fifo",
+        Refusal.pool: "too few producers in the pool",
+        Refusal.endless: "transaction.timeout.ms beside two-phase commit",
+        Refusal.value: "a value that the setting can't have",
+        Refusal.other_release: "a program and kafka-clients that don't fit",
+    },
+)
+SUMMARIES = pick(
+    "what",
+    {
+        Refusal.timeout_above_limit: f"The brokers refused the producer{OF}: its transaction.timeout.ms is above "
+        "their transaction.max.timeout.ms (15 min by default).",
+        Refusal.id_denied: f"The brokers refused the producer{OF}: its principal has no rights for that "
+        "transactional.id.",
+        Refusal.cluster_denied: f"{THEY_REFUSED} a producer id: its principal may not write idempotently (the "
+        "default since clients 3.0).",
+        Refusal.topic_denied: f"{THEY_REFUSED}: its principal has no rights for the topic[ {{topic}}].",
+        Refusal.group_denied: f"{THEY_REFUSED}: its principal has no rights for the consumer group.",
+        Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
+        "which came with 0.11 (without ZooKeeper: with 3.0).",
+        Refusal.controller: f"The producer{OF} asked a controller, not a broker: bootstrap.servers names the "
+        "controllers' listener, which doesn't know the requests of clients.",
+        Refusal.old_for_groups: "The brokers are older than 2.5: they don't know a consumer's generation in "
+        "transactions (exactly_once_v2, sendOffsetsToTransaction with group metadata), nor stable offsets.",
+        Refusal.old_for_bump: "The brokers are older than 2.5: the client, which may go on after an abortable error by "
+        "asking for a new epoch of its producer id, can't ask them for one. So each such error is fatal to it.",
+        Refusal.commit_interval: "Streams refused its configuration: transaction.timeout.ms of its producers is "
+        "below commit.interval.ms, so every transaction would time out.",
+        Refusal.not_enabled: "Connect refused the connector: its workers run without exactly-once support for sources.",
+        Refusal.old_for_tool: "The brokers don't know what the tool asks for: the requests of "
+        "kafka-transactions.sh came with 3.0, describe-producers with 2.8. Nothing is told of transactions.",
+        Refusal.no_service: f"The service refused the producer{OF}: it offers no transaction coordinator in this "
+        "tier, or has it switched off.",
+        Refusal.framework: "The framework refused its configuration: as it is set up it can't do transactions. "
+        "Its message says which setting that is.",
+        Refusal.acks: f"{NEEDS}acks=all.",
+        Refusal.retries: f"{NEEDS}retries above 0.",
+        Refusal.in_flight: f"{NEEDS}at most 5 requests in flight (1 for sarama).",
+        Refusal.without_idempotence: f"{NEEDS}idempotence.",
+        Refusal.delivery_timeout: "The client library refused its configuration: delivery.timeout.ms must hold "
+        "linger.ms and one request.timeout.ms.",
+        Refusal.message_timeout: "The client library refused its configuration: message.timeout.ms must not be "
+        "above transaction.timeout.ms.",
+        Refusal.socket_timeout: "The client library refused its configuration: socket.timeout.ms must stay 100 ms "
+        "below transaction.timeout.ms.",
+        Refusal.queuing: f"{NEEDS}queuing.strategy=fifo.",
+        Refusal.endless: "The client library refused its configuration: with two-phase commit transactions don't "
+        "expire, so transaction.timeout.ms must not be set.",
+        Refusal.value: "The library refused its configuration: a setting of transactions has a value that this "
+        "release does not know.",
+        Refusal.other_release: "The program was built for another release of kafka-clients than the one that it "
+        "runs with: what it asks of the library is not there. No broker was asked.",
+        Refusal.pool: "More transactions were open at once than the framework's pool has producers. The framework "
+        "refused the next one; no broker was asked.",
+    },
+)
 REFUSED_WORDS = Words(
     Refused,
     who=pick("client.transactional_id", {None: "[client {client.client_id}]"}),
     title=pick(
-        "what",
-        {
-            Refusal.timeout_above_limit: "transaction.timeout.ms above the brokers' limit",
-            Refusal.id_denied: "no right to use the transactional.id",
-            Refusal.cluster_denied: "no right for idempotent writes",
-            Refusal.topic_denied: "no right to write to the topic",
-            Refusal.group_denied: "no right to commit the group's offsets",
-            Refusal.too_large: "a record or batch above the size limit",
-            Refusal.old_broker: "brokers without transactions",
-            Refusal.controller: "a controller taken for a broker",
-            Refusal.old_for_tool: "brokers older than the tool",
-            Refusal.old_for_groups: "brokers before 2.5",
-            Refusal.commit_interval: "transaction.timeout.ms below commit.interval.ms",
-            Refusal.not_enabled: "workers without exactly-once support",
-            Refusal.no_service: "a service without transactions",
-            Refusal.framework: "a framework that can't do transactions as it is set up",
-            Refusal.acks: "acks below all beside idempotence",
-            Refusal.retries: "retries=0 beside idempotence",
-            Refusal.in_flight: "too many requests in flight for idempotence",
-            Refusal.without_idempotence: "transactional.id without idempotence",
-            Refusal.delivery_timeout: "delivery.timeout.ms below one attempt",
-            Refusal.message_timeout: "message.timeout.ms above transaction.timeout.ms",
-            Refusal.socket_timeout: "socket.timeout.ms above transaction.timeout.ms",
-            Refusal.queuing: "queuing.strategy without fifo",
-            Refusal.pool: "too few producers in the pool",
-            Refusal.endless: "transaction.timeout.ms beside two-phase commit",
-            Refusal.value: "a value that the setting can't have",
-            Refusal.other_release: "a program and kafka-clients that don't fit",
-        },
+        "is_without_id",
+        {True: "no right to write, of a producer without transactional.id"},
+        TITLES,
     ),
     summary=pick(
-        "what",
+        "is_without_id",
         {
-            Refusal.timeout_above_limit: f"The brokers refused the producer{OF}: its transaction.timeout.ms is above "
-            "their transaction.max.timeout.ms (15 min by default).",
-            Refusal.id_denied: f"The brokers refused the producer{OF}: its principal has no rights for that "
-            "transactional.id.",
-            Refusal.cluster_denied: f"{THEY_REFUSED} a producer id: its principal may not write idempotently (the "
-            "default since clients 3.0).",
-            Refusal.topic_denied: f"{THEY_REFUSED}: its principal has no rights for the topic[ {{topic}}].",
-            Refusal.group_denied: f"{THEY_REFUSED}: its principal has no rights for the consumer group.",
-            Refusal.too_large: f"A record or batch of the producer{OF}[ for topic {{topic}}] is larger than a limit "
-            "allows. Its transaction can't be committed with it.",
-            Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
-            "which came with 0.11 (without ZooKeeper: with 3.0).",
-            Refusal.controller: f"What the producer{OF} asked is no broker: it doesn't know the requests of clients. "
-            "It is the controllers' listener.",
-            Refusal.old_for_groups: "The brokers are older than 2.5: they don't know a consumer's generation in "
-            "transactions (exactly_once_v2, sendOffsetsToTransaction with group metadata), nor stable offsets.",
-            Refusal.commit_interval: "Streams refused its configuration: transaction.timeout.ms of its producers is "
-            "below commit.interval.ms, so every transaction would time out.",
-            Refusal.not_enabled: "Connect refused the connector: its workers run without exactly-once support for "
-            "sources.",
-            Refusal.old_for_tool: "The brokers don't know what the tool asks for: the requests of "
-            "kafka-transactions.sh came with 3.0, describe-producers with 2.8. Nothing is told of transactions.",
-            Refusal.no_service: f"The service refused the producer{OF}: it offers no transaction coordinator in this "
-            "tier, or has it switched off.",
-            Refusal.framework: "The framework refused its configuration: as it is set up it can't do transactions. "
-            "Its message says which setting that is.",
-            Refusal.acks: f"{NEEDS}acks=all.",
-            Refusal.retries: f"{NEEDS}retries above 0.",
-            Refusal.in_flight: f"{NEEDS}at most 5 requests in flight (1 for sarama).",
-            Refusal.without_idempotence: f"{NEEDS}idempotence.",
-            Refusal.delivery_timeout: "The client library refused its configuration: delivery.timeout.ms must hold "
-            "linger.ms and one request.timeout.ms.",
-            Refusal.message_timeout: "The client library refused its configuration: message.timeout.ms must not be "
-            "above transaction.timeout.ms.",
-            Refusal.socket_timeout: "The client library refused its configuration: socket.timeout.ms must stay 100 ms "
-            "below transaction.timeout.ms.",
-            Refusal.queuing: f"{NEEDS}queuing.strategy=fifo.",
-            Refusal.endless: "The client library refused its configuration: with two-phase commit transactions don't "
-            "expire, so transaction.timeout.ms must not be set.",
-            Refusal.value: "The library refused its configuration: a setting of transactions has a value that this "
-            "release does not know.",
-            Refusal.other_release: "The program was built for another release of kafka-clients than the one that it "
-            "runs with: what it asks of the library is not there. No broker was asked.",
-            Refusal.pool: "More transactions were open at once than the framework's pool has producers. The framework "
-            "refused the next one; no broker was asked.",
+            True: "The producer was refused for want of a right for a transactional.id, and has none: it is only "
+            "idempotent. Kafka's brokers ask for that right only where there is an id, so another product, or a "
+            "proxy,[ {perhaps}] answered; what its principal lacks is the right to write to the topic[ {topic}].",
         },
+        SUMMARIES,
     ),
     actors=(included("producer"),),
     steps=(
@@ -230,12 +261,20 @@ REFUSED_WORDS = Words(
         left_open(
             "the call of another client",
             "clients for administration and readers are refused in the same words, and nothing names who asked",
-            decided_by="the lines around it: the client, its thread, or the frames below the error",
+            decided_by="the lines around it (the client, its thread, or the frames below the error)",
             needs="is_anyones",
         ),
     ),
     remedies=(
         remedy(
+            "Grant the principal WRITE and DESCRIBE on the topic[ {topic}] (IDEMPOTENT_WRITE on the cluster for "
+            "brokers "
+            "before 2.8), at the product that answered",
+            "broker",
+            needs="is_without_id",
+        ),
+        remedy(
+            unless="is_without_id",
             text=pick(
                 "what",
                 {
@@ -247,14 +286,15 @@ REFUSED_WORDS = Words(
                     "cluster for brokers before 2.8. Without transactions set enable.idempotence=false instead",
                     Refusal.topic_denied: "Grant the principal WRITE and DESCRIBE on the topic",
                     Refusal.group_denied: "Grant the principal READ on the consumer group",
-                    Refusal.too_large: "Send smaller records, or raise the limit that refused it: max.request.size of "
-                    "the producer, max.message.bytes of the topic, message.max.bytes of the brokers",
                     Refusal.old_broker: "Upgrade the brokers to 0.11 or later (without ZooKeeper: 3.0), and the "
                     "topics' message format with them; or do without idempotence and transactions",
                     Refusal.controller: "Put the brokers' listener into bootstrap.servers, not the port of "
                     "controller.listener.names",
                     Refusal.old_for_groups: "Upgrade the brokers to 2.5 or later; until then use exactly_once (Streams "
                     "before 4.0), or sendOffsetsToTransaction with the group's name",
+                    Refusal.old_for_bump: "Upgrade the brokers to 2.5 or later, or take a client of their release; "
+                    "what "
+                    "made the client ask for a new epoch is the error before",
                     Refusal.commit_interval: "Lower commit.interval.ms, or raise producer.transaction.timeout.ms above "
                     "three times that",
                     Refusal.not_enabled: "Set exactly.once.source.support=preparing on all workers and restart them, "
@@ -291,6 +331,7 @@ REFUSED_WORDS = Words(
                     Refusal.group_denied: "broker",
                     Refusal.old_broker: "broker",
                     Refusal.old_for_groups: "broker",
+                    Refusal.old_for_bump: "broker",
                     Refusal.old_for_tool: "operator",
                     Refusal.no_service: "broker",
                 },
@@ -315,7 +356,6 @@ REFUSED_WORDS = Words(
                     Refusal.message_timeout: "message.timeout.ms",
                     Refusal.socket_timeout: "socket.timeout.ms",
                     Refusal.queuing: "queuing.strategy",
-                    Refusal.too_large: "max.request.size",
                     Refusal.controller: "bootstrap.servers",
                 },
             ),

@@ -8,7 +8,6 @@ to throw the other one out is no deployment; one that is refused twice within ha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cmp_to_key
 from itertools import groupby, pairwise
 
@@ -19,6 +18,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.sharing.owners import ONE_OWNER, TURNS, WINDOW_MS, refusals
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import lasting

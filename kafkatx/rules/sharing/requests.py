@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.client_lines import only, times_of
 from kafkatx.findings.ends import hands_ids_on
@@ -12,6 +11,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.sharing.owners import CRASH_LOOP, TURNS, WINDOW_MS, id_of_its_own
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, actor, left_open, ruled_out, step
 from kafkatx.words.log_refs import event_refs
@@ -117,7 +117,7 @@ REQUEST_WORDS = Words(
         left_open(
             "one application that fails over and back",
             "its hosts may take turns",
-            decided_by="the logs of both clients: whether one is refused while it works",
+            decided_by="a refusal of one client while it works, in the logs of both,",
         ),
     ),
     remedies=(id_of_its_own(),),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -20,6 +19,7 @@ from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, WINDOW_MS, count_instances, id_of_its_own
 from kafkatx.terms.clocks import TRANSACTIONS_V2_SINCE_MS
 from kafkatx.terms.error_codes import FENCED
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import decision_row, next_row
 from kafkatx.words.explanation import Words, left_open, ruled_out, step

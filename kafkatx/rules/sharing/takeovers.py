@@ -26,7 +26,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, left_open, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Refs, facts
+from kafkatx.words.values import AtLeast, Count, Duration, Refs, facts
 
 FEWEST = 3
 """Take-overs in a row, each of an open transaction."""
@@ -148,7 +148,7 @@ def _case(model: CaptureModel, name: str, grants: list[Granted]) -> Case:
     facts = TakeOverFacts(
         id=name,
         producer_id=grants[0].producer_id,
-        count=Count(len(grants) - (0 if is_instant else 1)),
+        count=AtLeast(len(grants) - 1) if is_instant else Count(len(grants) - 1),
         lasted=Duration(model.logs.lasted(rows[0], rows[-1]) or 0),
         is_instant=is_instant,
         lines=event_refs(model, rows, 5),
@@ -173,21 +173,23 @@ TAKE_OVER_WORDS = Words(
     summary=pick(
         "is_alive",
         {
-            True: "{count:open transaction} of {id} {count:was|were} aborted by newcomers within {lasted}. At least "
+            True: "New producers took {id} over while a transaction was open, {count:time} within {lasted}. At least "
             "two producers[ {perhaps}] use the id at the same time."
         },
-        "{count:open transaction} of {id} {count:was|were} aborted by newcomers within {lasted}. Either two producers "
-        "use the id at the same time, or one fails in its transaction and starts again.",
+        "New producers took {id} over while a transaction was open, {count:time} within {lasted}. Either two "
+        "producers use the id at the same time, or one fails in its transaction and starts again.",
     ),
     steps=(
         step(
-            "Newcomers found a transaction open",
+            "New producers found a transaction open, or another one on its way to the id",
             "the coordinator answered CONCURRENT_TRANSACTIONS to InitProducerId",
             cites="busy",
             needs="busy",
         ),
         step(
-            "Each newcomer was granted an epoch two above the one before", "one of the two is the abort", cites="lines"
+            "Each new producer was granted an epoch two above the one before",
+            "one of the two is the abort",
+            cites="lines",
         ),
         step("Owners before them were refused", cites="refused", needs="refused"),
     ),

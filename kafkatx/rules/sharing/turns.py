@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from kafkatx.findings.client_lines import only, producer_at, times_of
@@ -16,6 +15,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.fencing.shared_words import PREFIXES_APART
 from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TURNS, WINDOW_MS, id_of_its_own
 from kafkatx.terms.error_codes import FENCED
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, ruled_out, step
 from kafkatx.words.facts import instant, producer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.records import dataclass
 
 EXCEPTIONS = (
     EventKind.failure,

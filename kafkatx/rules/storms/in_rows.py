@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.slow_markers import FEWEST, PERCENT, SLOW_MS, is_often
 from kafkatx.kernels.growing import Array
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
 from kafkatx.words.evidence_refs import completion_row, decision_row

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.findings.ends import RECORDS_TELL, RESENT, SAME_ERROR, WHO_ENDED
 from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, TOLD, LogEndFacts, log_facts
@@ -11,6 +9,7 @@ from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.histories.logs.fencings import timeout_of
 from kafkatx.rules.timeouts.shared_words import BY_ITSELF, HELD_UP, ITS_LINE, OTHER_INSTANCE, TIMED_OUT, TITLE
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised

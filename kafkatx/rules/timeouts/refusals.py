@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from kafkatx.findings.elapsed import OTHER, TIME_STEPS, TimeFacts, decided_cases, seen_alike
+from kafkatx.findings.elapsed import OTHER, TIME_STEPS, WHO_DECIDES, TimeFacts, decided_cases, seen_alike
 from kafkatx.findings.one_failure import FailureFacts, failure_case, failure_facts
 from kafkatx.findings.private_ids import private_refusals
 from kafkatx.findings.rule import Case
@@ -14,7 +15,7 @@ from kafkatx.histories.endings import EndedBy
 from kafkatx.rules.timeouts.shared_words import OTHER_INSTANCE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import RemedyWords, Words, included, left_open, remedy, ruled_out, step
-from kafkatx.words.template import pick
+from kafkatx.words.template import Text, pick
 from kafkatx.words.values import facts
 
 
@@ -42,12 +43,14 @@ def timed_out_by_refusals(model: CaptureModel) -> Iterator[Case]:
         yield failure_case(model, alone, told, Verdict.likely, Severity.warning)
 
 
-def _longer(first: str) -> RemedyWords:
+def _longer(first: Text, current: Text | None, above: Text) -> RemedyWords:
     """Return the advice to give its transactions more time, or less to do."""
     return remedy(
-        text=f"{first}, or commit more often. Then close this producer, create a new one and repeat the work",
+        text=(first, ", or commit more often. Then close this producer, create a new one and repeat the work"),
         where="client",
         config="transaction.timeout.ms",
+        current=current,
+        proposed=above,
     )
 
 
@@ -63,18 +66,58 @@ TIME_WORDS = Words(
     actors=(included("client"),),
     steps=TIME_STEPS,
     considered=(seen_alike(OTHER_INSTANCE), OTHER),
-    remedies=(_longer("Raise transaction.timeout.ms above the longest transaction"),),
+    remedies=(
+        _longer(
+            "Raise transaction.timeout.ms above the longest transaction",
+            pick("is_set", {True: "{timeout:ms}"}),
+            "above {age:ms}",
+        ),
+    ),
 )
 
 TOLD_WORDS = Words(
     TimedOutAsTold,
-    title="timed out",
-    summary="The producer[ {name.transactional_id}] was refused with {error}. What is said beside these lines speaks "
-    "for a timeout: the coordinator[ {perhaps}] had aborted its transaction.",
+    title="transaction timed out",
+    summary=pick(
+        "took",
+        {
+            None: "The producer[ {name.transactional_id}] was refused with {error}. What is said beside these lines "
+            "speaks for a timeout: the coordinator[ {perhaps}] had aborted its transaction."
+        },
+        "The producer[ {name.transactional_id}] was refused with {error}. Its work is said to have taken {took}, "
+        "longer than transaction.timeout.ms[ ({timeout})]: the coordinator[ {perhaps}] had aborted its transaction.",
+    ),
     actors=(included("client"),),
     steps=TOLD_STEPS,
-    considered=(seen_alike(OTHER_INSTANCE), OTHER),
-    remedies=(_longer("Find out how long its transactions take. Raise transaction.timeout.ms above the longest"),),
+    considered=(
+        ruled_out(
+            OTHER_INSTANCE,
+            "as soon as another instance has the id, the old one is refused for its epoch, not for a state",
+            cites="lines",
+            needs="is_of_state",
+        ),
+        replace(seen_alike(OTHER_INSTANCE), unless="is_of_state"),
+        replace(OTHER, unless="is_of_state"),
+        left_open(
+            "a transaction that was ended before",
+            "a second commit of the same transaction meets the same error",
+            decided_by=WHO_DECIDES,
+            needs="is_of_state",
+        ),
+    ),
+    remedies=(
+        _longer(
+            pick(
+                "took",
+                {
+                    None: "Find out how long its transactions take. Raise transaction.timeout.ms above the longest",
+                },
+                "Get slow answers before the transaction begins, or raise transaction.timeout.ms above {took}",
+            ),
+            "{timeout:ms}",
+            pick("took", {None: "above its longest transaction"}, "above {took:ms}"),
+        ),
+    ),
 )
 
 ALONE_WORDS = Words(

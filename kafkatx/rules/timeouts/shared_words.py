@@ -35,18 +35,13 @@ HELD_UP = remedy(
     needs="needs_length",
 )
 REPLAY = remedy(
-    "Replay the {uncommitted.records:record} of {uncommitted} from the source, or restore the job from a checkpoint "
-    "before[ {began_at}]: Flink could not commit {uncommitted.records:it|them}",
+    "Replay the {uncommitted.records:record} of {uncommitted} from the source: Flink could not commit "
+    "{uncommitted.records:it|them}, and will not write {uncommitted.records:it|them} again. Do not restore the whole "
+    "job from an older checkpoint for that: what it committed since would be written twice",
     "application",
     needs="uncommitted",
 )
 """What to do first where records of a completed checkpoint were aborted."""
-ITS_PROCESS = remedy(
-    "No setting to change: its process ended in the transaction, and another one went on at {restarted_at}. Find out "
-    "why it ended (a kill, a crash, out of memory)",
-    "operator",
-)
-"""What to do where no timeout could have been long enough."""
 BY_ITSELF = remedy(
     pick(
         "is_of_flink",

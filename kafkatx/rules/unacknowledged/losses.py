@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
@@ -12,6 +11,7 @@ from kafkatx.findings.client_lines import producer_at, rows_of, times_of, topic_
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
 from kafkatx.text.sayings import Saying
 from kafkatx.words.values import Count, Duration, NameList
 

@@ -13,14 +13,17 @@ from kafkatx.findings.named_errors import (
 )
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.candidates.weighing import MOST
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import is_done_again
 from kafkatx.words.explanation import Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import NameList, Quoted, Refs, facts
 
+WORKED = "worked_before"
 INIT_HANGS = "init_hangs"
 """The symptom of a cluster that can't create __transaction_state, among others (symptoms.tsv)."""
 
@@ -43,11 +46,17 @@ class NamedFacts:
     candidates: NameList
     open: tuple[Bound[ConsideredWords], ...]
     lines: Refs
+    worked_before: bool
+
+    @property
+    def is_met(self) -> bool:
+        """Whether somebody says that it happened."""
+        return self.named in (NAMED_AS_MET, NAMED_AS_SYMPTOM)
 
     @property
     def waits_for_init(self) -> bool:
-        """Whether it is initTransactions that does not come back."""
-        return self.error == INIT_HANGS
+        """Whether it is initTransactions that does not come back, of what is not said to have worked before."""
+        return self.error == INIT_HANGS and not self.worked_before
 
     @property
     def is_quoted(self) -> bool:
@@ -59,10 +68,10 @@ def named_cases(model: CaptureModel, findings: Sequence[Finding]) -> Iterator[Ca
     """One case for what texts name, if nothing else is wrong: the first of it, with the rest beside."""
     found = named_errors(model)
     if found and not any(finding.severity >= Severity.warning for finding in findings):
-        yield Case(facts=_facts(found[0], found[1:]), verdict=Verdict.possible, severity=Severity.info)
+        yield Case(facts=_facts(model, found[0], found[1:]), verdict=Verdict.possible, severity=Severity.info)
 
 
-def _facts(one: NamedError, others: Sequence[NamedError]) -> NamedFacts:
+def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -> NamedFacts:
     known, rules = one.known, [rule for rule in one.candidates if rule in CANDIDATES][:MOST]
     return NamedFacts(
         named=one.named,
@@ -75,7 +84,14 @@ def _facts(one: NamedError, others: Sequence[NamedError]) -> NamedFacts:
         candidates=NameList(rules),
         open=tuple(CANDIDATES[rule].of(CandidateFacts()) for rule in rules),
         lines=testimony_refs(one.path, [one.statement]),
+        worked_before=_worked_before(model, one),
     )
+
+
+def _worked_before(model: CaptureModel, one: NamedError) -> bool:
+    """Whether somebody says that it had worked: on the page, or by what was being done when it failed."""
+    said = statements_of(model.logs, one.path)
+    return is_done_again(one.statement.text) or any(other.name == WORKED for other in said)
 
 
 def _names(others: Sequence[NamedError]) -> NameList | None:
@@ -91,7 +107,10 @@ FEW_BROKERS = remedy(
     needs="waits_for_init",
 )
 BRING = remedy(
-    "Add to this text what the program printed: its first error with the time, and the lines before it",
+    (
+        pick("is_met", {False: "Nothing to do unless it was met: then add"}, "Add"),
+        " to this text what the program printed: its first error with the time, and the lines before it",
+    ),
     "application",
 )
 
@@ -103,8 +122,8 @@ NAMED_WORDS = Words(
     title=(
         pick(
             "named",
-            {NAMED_AS_MET: "{error} told of in words", NAMED_AS_SYMPTOM: "{means}, in somebody's words"},
-            "{error} spoken of",
+            {NAMED_AS_MET: "{error} mentioned", NAMED_AS_SYMPTOM: "{means}, in somebody's words"},
+            "{error} only mentioned",
         ),
     ),
     summary=(

@@ -7,7 +7,8 @@ of the evidence, is less time than a broker takes to look for what retention let
 records in between is open, unless the broker's log says that the start moved before.
 
 All this is said of the copies at hand. Replicas delete by themselves, and how many there are no directory tells: that
-nobody got the records is said only where the leader's start moved, by DeleteRecords or as it told a follower.
+nobody got the records is said only where the leader's start moved, by DeleteRecords or as it told a follower, or where
+the controller registered one replica, which then is the leader's.
 """
 
 from __future__ import annotations
@@ -21,8 +22,17 @@ from kafkatx.findings.rule import Case, Found
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, NO_DATA
+from kafkatx.rules.unreadable.retention import (
+    ANOTHER_REPLICA,
+    KEEP,
+    Retention,
+    deleted_up_to,
+    expired_by,
+    moved_at_of,
+    moves,
+    sole_replica,
+)
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
-from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import is_leaders_deletion
@@ -31,7 +41,17 @@ from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, rul
 from kafkatx.words.facts import instant
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Instant, NameList, OffsetRange, Refs, TopicPartition, facts, producer_name
+from kafkatx.words.values import (
+    Count,
+    Duration,
+    Instant,
+    NameList,
+    OffsetRange,
+    Refs,
+    TopicPartition,
+    facts,
+    producer_name,
+)
 
 MOST_TOLD = 5
 LOOKS_EVERY_MS = 300_000
@@ -62,8 +82,9 @@ class Deleted:
     """Committed transactions that began below the start of a partition's log; the first ones, at most five.
 
     `moved_at` is when a broker moved the log start there, None where no line of its log tells; `is_early`: that was
-    before all of their markers. `is_unseen`: and surely so by the clocks of any two brokers, and the leader did it, so
-    that no read_committed reader can have got the records.
+    before all of their markers (None: not known). `is_unseen`: and surely so by the clocks of any two brokers, and the
+    leader did it, so that no read_committed reader can have got the records. `sole` is what shows that the partition
+    has no other replica, `retention` what deleted them, `after` how long after the last of their markers.
     """
 
     partition: TopicPartition
@@ -71,14 +92,28 @@ class Deleted:
     transactions: tuple[CutTransaction, ...]
     count: Count
     moved_at: Instant | None
-    is_early: bool
+    is_early: bool | None
     is_unseen: bool
+    after: Duration | None
+    retention: Retention | None
     moved: Refs
+    sole: Refs
+
+    @property
+    def is_sole(self) -> bool:
+        """Whether the partition is known to have one replica."""
+        return bool(self.sole)
+
+    @property
+    def is_dated_back(self) -> bool:
+        """Whether records were deleted by timestamps that are older than the time at which they were written."""
+        limit = self.retention.time if self.retention is not None and self.retention.by_records else None
+        return limit is not None and self.after is not None and self.after < limit
 
     @property
     def may_be_unseen(self) -> bool:
         """Whether the log at hand had lost them before the commit, and another replica may still have had them."""
-        return self.is_early and not self.is_unseen
+        return bool(self.is_early) and not self.is_unseen
 
     @property
     def names(self) -> NameList:
@@ -144,8 +179,8 @@ def _of_partition(model: CaptureModel, log_extent: LogExtent) -> Found:
     rows = model.spans_of(log_extent.partition_code)
     spans = model.spans[rows]
     cut = spans[(spans["marker_kind"] == COMMIT) & (spans["flags"] & BEFORE_LOG != 0)]
-    lines = _moves(model, log_extent)
-    start = max([log_extent.deleted_below, *(offset for offset, _ in lines)])
+    lines = moves(model, log_extent)
+    start = deleted_up_to(model, log_extent)
     moved = next((row for offset, row in lines if offset >= log_extent.log_start), None)
     gone_at = model.logs.at(moved) if moved is not None else None
     recent = (model.facts.evidence_end if gone_at is None else gone_at) - LOOKS_EVERY_MS
@@ -168,17 +203,6 @@ def _begun_before(model: CaptureModel, log_extent: LogExtent, rows: Array) -> It
     started = t["started_at"][of_markers["transaction"]]
     for part in of_markers[(started >= 0) & (started < log_extent.first_timestamp)]:
         yield spans[int(part["marker"])]
-
-
-def _moves(model: CaptureModel, log_extent: LogExtent) -> list[tuple[int, int]]:
-    """Offsets that a broker moved the log start of a partition to, by its log, with the rows."""
-    logs = model.logs
-    mine = [
-        row
-        for row in logs.of_kind(EventKind.log_start_moved).tolist()
-        if (logs.string(row, "topic"), logs.number(row, "partition")) == (log_extent.topic, log_extent.partition)
-    ]
-    return [(offset, row) for row in mine if (offset := logs.number(row, "offset")) is not None]
 
 
 def _case(model: CaptureModel, log_extent: LogExtent, cut: Array, moved: int | None) -> Case:
@@ -212,24 +236,24 @@ def _severity(told: Deleted) -> Severity:
 
 
 def _facts(model: CaptureModel, log_extent: LogExtent, cut: Array, moved: int | None) -> Deleted:
-    marked = int(cut["marker_timestamp"].min())
+    marked, last = int(cut["marker_timestamp"].min()), int(cut["marker_timestamp"].max())
+    sole = sole_replica(model, log_extent)
     is_leaders = moved is not None and is_leaders_deletion(model.logs.string(moved, "detail") or "")
+    slack = 0 if sole else BROKERS_TOLERANCE_MS
+    moved_at = moved_at_of(model, moved)
     return Deleted(
         partition=TopicPartition(log_extent.topic, log_extent.partition),
         log_start=log_extent.log_start,
         transactions=tuple(_transaction(model, span) for span in cut[:MOST_TOLD]),
         count=Count(len(cut)),
         moved_at=instant(model.logs.at(moved)) if moved is not None else None,
-        is_early=moved is not None and _is_before(model, moved, marked),
-        is_unseen=moved is not None and is_leaders and _is_before(model, moved, marked - BROKERS_TOLERANCE_MS),
+        is_early=None if moved_at is None else moved_at < marked,
+        is_unseen=moved_at is not None and (is_leaders or bool(sole)) and moved_at < marked - slack,
+        after=None if moved_at is None or moved_at < last else Duration(moved_at - last),
+        retention=expired_by(model, moved),
         moved=event_refs(model, [moved]) if moved is not None else (),
+        sole=sole,
     )
-
-
-def _is_before(model: CaptureModel, row: int, marked: int) -> bool:
-    """Whether a broker's log says that the log start moved before a time."""
-    at, logs = model.logs.at(row), model.logs
-    return at is not None and logs.path(row) not in logs.without_zone and at < marked
 
 
 def _transaction(model: CaptureModel, span: Array) -> CutTransaction:
@@ -275,12 +299,17 @@ DELETED_WORDS = Words(
         pick(
             "is_early",
             {True: "committed records deleted from this log before their commit"},
-            "committed records lie below the log start, {log_start}",
+            pick(
+                "after",
+                {None: "committed records lie below log start offset {log_start}"},
+                "committed records deleted {after} after their commit",
+            ),
         ),
     ),
     summary=(
-        "Committed records of {names:3} in {partition}, from offset {first.begun:offsets} on, lie below the log start, "
-        "{log_start}: no reader gets them from this log any more. ",
+        "Committed records of {names:3} in {partition}, from offset {first.begun:offsets} on, lie below log start "
+        "offset {log_start}: no reader gets them ",
+        pick("is_sole", {True: "any more. "}, "from this log any more. "),
         pick(
             "is_early",
             {
@@ -295,7 +324,11 @@ DELETED_WORDS = Words(
                     ),
                 )
             },
-            "{count:The transaction was|The transactions were} still open when the log had come to {log_start}.",
+            pick(
+                "after",
+                {None: "Whether they were deleted before or after {count:its|the last} commit is not shown."},
+                "They were deleted at {moved_at}, {after} after the {count:commit|last commit}.",
+            ),
         ),
     ),
     steps=(
@@ -305,7 +338,19 @@ DELETED_WORDS = Words(
             cites="each.opened",
             each="transactions",
         ),
-        step("The broker moved the log start to {log_start}[ at {moved_at}]", cites="moved", needs="moved"),
+        step(
+            "The broker moved the log start offset to {log_start}[ at {moved_at}]",
+            "{retention.setting}={retention.value:plain} deleted the segments below it",
+            cites="retention.rows moved",
+            needs="moved retention",
+        ),
+        step(
+            "The broker moved the log start offset to {log_start}[ at {moved_at}]",
+            cites="moved",
+            needs="moved",
+            unless="retention",
+        ),
+        step("The partition has no other replica", "the controller registered one", cites="sole", needs="sole"),
         step(
             "The transaction of {each.name} was committed by the marker at offset {each.marker_offset}[, "
             "{each.committed_at}][; "
@@ -317,18 +362,16 @@ DELETED_WORDS = Words(
     considered=(
         ruled_out("aborted_by_client", "the marker is a COMMIT"),
         left_open(
-            "that readers got them before they were deleted",
-            "between the commit and the deletion they could",
-            decided_by="the broker's log: when it incremented the log start offset of {partition}",
+            "whether readers got them before they were deleted",
+            pick("after", {None: "between the commit and the deletion they could"}, "they had {after} for it"),
+            decided_by=pick(
+                "after",
+                {None: "the broker's log: when it incremented the log start offset of {partition}"},
+                "the readers' positions in {partition} at {moved_at}: their logs, or the offsets that they committed",
+            ),
             unless="is_early",
         ),
-        left_open(
-            "another replica that still has them",
-            "replicas delete by themselves, and no directory tells how many there are",
-            decided_by="kafka-topics --describe --topic {partition.topic} for the number of replicas, and the log "
-            "start offset of the leader's copy",
-            unless="is_unseen",
-        ),
+        ANOTHER_REPLICA,
     ),
     remedies=(
         remedy(
@@ -342,18 +385,14 @@ DELETED_WORDS = Words(
             "neither is so, send what the transactions of {names:3} wrote to {partition} below offset {log_start} "
             "again",
             "application",
+            command="kafka-topics.sh --bootstrap-server HOST:PORT --describe --topic {partition.topic}",
             needs="may_be_unseen",
         ),
         remedy(
-            "Nothing, if readers had got them. Else send what these transactions wrote below offset {log_start} again: "
-            "no reader gets it from this log any more",
+            "Nothing, if readers had got them. Else send what these transactions wrote below offset {log_start} again",
             "application",
             unless="is_early",
         ),
-        remedy(
-            "Let the topic keep (retention.ms, retention.bytes) more than is written while the longest transaction is "
-            "open, or make transactions shorter",
-            "topic",
-        ),
+        KEEP,
     ),
 )

@@ -11,16 +11,19 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.once import once
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.read_committed_blocked import doubt_of, hidden_behind, holders
+from kafkatx.rules.unreadable.retention import deleted_up_to
 from kafkatx.terms.topics import CONSUMER_OFFSETS
-from kafkatx.words.values import Count, NameList
+from kafkatx.words.values import Count, NameList, TopicPartition
 
 
 class Held(TypedDict):
-    """What waits for a transaction."""
+    """What waits for a transaction, and the partition in which its first records are deleted already, up to where."""
 
     blocked: NameList | None
     hidden: Count | None
     holds_offsets: bool
+    cut: TopicPartition | None
+    cut_at: int | None
 
 
 def held_back(model: CaptureModel, row: int) -> Held:
@@ -30,10 +33,14 @@ def held_back(model: CaptureModel, row: int) -> Held:
     oldest = set(_oldest(model)) if certain else set()
     hidden = {f"{one.data.place}": hidden_behind(one) for one in certain if one.number in oldest}
     blocked = [place for place, count in hidden.items() if count]
+    starts = ((one, deleted_up_to(model, one.log_extent)) for one in certain)
+    cut, cut_at = next(((one, start) for one, start in starts if one.data.first_offset < start), (None, None))
     return Held(
         blocked=NameList(blocked) if blocked else None,
         hidden=Count(sum(hidden.values())) if blocked else None,
         holds_offsets=any(one.log_extent.topic == CONSUMER_OFFSETS for one in certain),
+        cut=cut.data.place if cut is not None else None,
+        cut_at=cut_at,
     )
 
 

@@ -1,10 +1,9 @@
 """What the catalogue holds: one frozen type a table, with the columns of the table as fields."""
 
-import re
-from dataclasses import dataclass
-
 from kafkatx.terms.catalogue.releases import Release, Span
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 KAFKA = "kafka"
 """The `client` of rows whose releases are Kafka's own: the Java clients, Kafka Streams and Kafka Connect."""
@@ -116,7 +115,7 @@ class EventTemplate:
     loggers: tuple[str, ...] = ()
 
 
-_PLACEHOLDER = re.compile(r"(?:<[\w.]+>)+")
+_PLACEHOLDER = regex(r"(?:<[\w.]+>)+")
 _NAMES_OF_FIELDS = {
     "<transactionalId>": "transactional_id", "<id>": "transactional_id", "<pid>": "producer_id",
     "<epoch>": "producer_epoch", "<producerIdAndEpoch>": "producer", "<pidAndEpoch>": "producer",

@@ -11,26 +11,27 @@ Source  StreamsProducer, Worker.taskTransactionalId and DistributedConfig.transa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from kafkatx.terms.catalogue.loading import framework_settings
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.verdicts import Verdict
 
 UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 KSQL_PREFIX = "_confluent-ksql-"
-_STREAMS_V2 = re.compile(rf"(?P<application>.+)-(?P<uuid>{UUID})-(?P<thread>[0-9]{{1,6}})")
-_STREAMS_V1 = re.compile(r"(?P<application>.+)-(?P<subtopology>[0-9]{1,6})_(?P<partition>[0-9]{1,6})")
-_STREAMS_CLIENT = re.compile(rf"(?P<application>.+)-{UUID}-StreamThread-[0-9]+(?:-[0-9]+_[0-9]+)?-producer")
-_FLINK = re.compile(r"(?P<prefix>.+)-(?P<subtask>[0-9]{1,6})-(?P<counter>[0-9]{1,9})")
-_FLINK_LEGACY = re.compile(r"(?P<task>.+)-(?P<uid>[0-9a-f]{32})-(?P<counter>[0-9]{1,9})")
+_STREAMS_V2 = regex(rf"(?P<application>.+)-(?P<uuid>{UUID})-(?P<thread>[0-9]{{1,6}})")
+_STREAMS_V1 = regex(r"(?P<application>.+)-(?P<subtopology>[0-9]{1,6})_(?P<partition>[0-9]{1,6})")
+_STREAMS_CLIENT = regex(rf"(?P<application>.+)-{UUID}-StreamThread-[0-9]+(?:-[0-9]+_[0-9]+)?-producer")
+_FLINK = regex(r"(?P<prefix>.+)-(?P<subtask>[0-9]{1,6})-(?P<counter>[0-9]{1,9})")
+_FLINK_LEGACY = regex(r"(?P<task>.+)-(?P<uid>[0-9a-f]{32})-(?P<counter>[0-9]{1,9})")
 _CONNECT_LEADER = "connect-cluster-"
-_CONNECT_TASK = re.compile(r"(?P<group>.+)-(?P<connector>.+)-(?P<task>[0-9]{1,6})")
+_CONNECT_TASK = regex(r"(?P<group>.+)-(?P<connector>.+)-(?P<task>[0-9]{1,6})")
 _CONNECT_CLIENT = "connector-producer-"
-_MIRROR_CLIENT = re.compile(r".+->.+\|.+|.*MirrorSourceConnector.*")
-_TRAILING_NUMBER = re.compile(r"(?P<prefix>.*?)(?P<number>[0-9]{1,9})")
+_MIRROR_CLIENT = regex(r".+->.+\|.+|.*MirrorSourceConnector.*")
+_TRAILING_NUMBER = regex(r"(?P<prefix>.*?)(?P<number>[0-9]{1,9})")
 
 
 class FrameworkName(StrEnum):

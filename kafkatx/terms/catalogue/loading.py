@@ -10,7 +10,6 @@ Source  Kafka's own source at 26 minor releases (0.11 to 4.4) for log texts and 
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.resources import files
 from typing import TypeVar
 
 from kafkatx.terms.catalogue.entries import (
@@ -33,6 +32,7 @@ from kafkatx.terms.catalogue.entries import (
 )
 from kafkatx.terms.catalogue.releases import Span, parse_span
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.packaged import packaged_text
 
 Row = dict[str, str]
 E = TypeVar("E")
@@ -164,7 +164,7 @@ def symptoms() -> tuple[Symptom, ...]:
 
 
 def _rows(name: str) -> Iterator[Row]:
-    lines = files(__package__).joinpath(name).read_text("utf-8").splitlines()
+    lines = packaged_text(__package__, name).splitlines()
     columns = lines[0].split("\t")
     for line in lines[1:]:
         yield dict(zip(columns, line.split("\t"), strict=True))

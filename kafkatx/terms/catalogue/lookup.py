@@ -37,6 +37,7 @@ from kafkatx.terms.catalogue.loading import (
 )
 from kafkatx.terms.catalogue.whole_words import folded, split, words_in
 from kafkatx.terms.error_codes import error_code
+from kafkatx.terms.regex import regex
 
 LONGEST_NAME = 120
 """Characters of a word that are compared with names; no name is longer, and likeness is dear."""
@@ -53,10 +54,10 @@ FEWEST_LETTERS = 24
 LONGEST_QUESTION, LONGEST_TERM = 10, 4
 """Words of a phrase in which names are looked for, and of such a name."""
 
-_WORD = re.compile(r"[A-Za-z_](?:[\w.$]|::)*")
-_OF_A_LIBRARY = re.compile(r"^(?:RD_KAFKA_RESP_ERR_|ERR_|Err(?=[A-Z])|Local(?=_))")
-_SUFFIX = re.compile(r"(?:exception|error)$")
-_PLACEHOLDER = re.compile(r"<[\w.]+>")
+_WORD = regex(r"[A-Za-z_](?:[\w.$]|::)*")
+_OF_A_LIBRARY = regex(r"^(?:RD_KAFKA_RESP_ERR_|ERR_|Err(?=[A-Z])|Local(?=_))")
+_SUFFIX = regex(r"(?:exception|error)$")
+_PLACEHOLDER = regex(r"<[\w.]+>")
 
 
 def by_name(word: str) -> tuple[Named, ...]:

@@ -8,10 +8,9 @@ Limits    a release given shortly (`2.4`) stands for all of its patch releases, 
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 NEWEST_RELEASE = "4.4"
 """The newest release that the catalogue was checked against."""
@@ -19,7 +18,7 @@ NEWEST_RELEASE = "4.4"
 FIRST_RELEASE = "0.11"
 """The first release with transactions (KIP-98)."""
 
-_RELEASE = re.compile(r"[vV]?([0-9]{1,4}(?:\.[0-9]{1,4}){0,3})(?:[-+]\S{0,40})?")
+_RELEASE = regex(r"[vV]?([0-9]{1,4}(?:\.[0-9]{1,4}){0,3})(?:[-+]\S{0,40})?")
 _FOREVER = (1_000_000,)
 
 

@@ -11,10 +11,8 @@ Limits   runs of white space count as one blank, dots at the end of a text don't
 """
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from kafkatx.terms.catalogue.entries import ClientException, EventTemplate, LogTemplate, ProtocolError, simple_name
@@ -25,13 +23,15 @@ from kafkatx.terms.catalogue.loading import (
     error_codes,
     event_templates,
 )
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 Source = LogTemplate | ProtocolError | ClientException | EventTemplate
 
-_PLACEHOLDER = re.compile(r"<([\w.]+)>")
+_PLACEHOLDER = regex(r"<([\w.]+)>")
 _LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"})
 _BEFORE_A_MESSAGE = "])}>:-|,=\"'"
-_LOGGER = re.compile(r"[\w$]+(?:\.[\w$]+)+")
+_LOGGER = regex(r"[\w$]+(?:\.[\w$]+)+")
 
 
 @dataclass(frozen=True, slots=True)

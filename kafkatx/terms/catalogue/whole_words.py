@@ -4,11 +4,12 @@ Words   are cut at what is no letter or digit and where small letters go over in
         part of `also`. A phrase stands in a text if it begins and ends with words there, however either is cut.
 """
 
-import re
-from dataclasses import dataclass
 from functools import cache
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
+
+_WORD = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,14 @@ Source  KIP-98: ids without a transactional.id get a producer id of their own, w
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from kafkatx.formats.control_record import ControlType
 from kafkatx.segments.batches import Rows
+from kafkatx.terms.regex import regex
 from kafkatx.text.dump.columns import IS_TRANSACTIONAL, BatchDraft, known_as
 
-_CONTENT = re.compile(r"(?:^|[\]\s])(?:key|payload): ")
+_CONTENT = regex(r"(?:^|[\]\s])(?:key|payload): ")
 
 
 def complete(drafts: list[BatchDraft], rows: Rows, known: Rows) -> bool:

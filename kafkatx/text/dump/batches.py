@@ -7,15 +7,16 @@ last record that is there, and its size, CRC and leader epoch are not printed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.text.dump.abridged import complete
 from kafkatx.text.dump.columns import BatchDraft, rows_of
-from kafkatx.text.dump.events import DumpedRecord, Header
+from kafkatx.text.dump.events import DumpedRecord, Header, control_of
 from kafkatx.text.dump.records import LogText, log_text
 from kafkatx.text.dump.rows import BATCH_COLUMNS, TextRows
 from kafkatx.text.pages.part import TextPart
@@ -51,7 +52,9 @@ class Drafting:
     def add(self, event: Header | DumpedRecord) -> BatchDraft:
         """Add a header or record; returns the batch that it belongs to."""
         if isinstance(event, Header):
-            return self._begin(BatchDraft(event.line, event.parsed, event.base_offset, event.last_offset))
+            begun = self._begin(BatchDraft(event.line, event.parsed, event.base_offset, event.last_offset))
+            begun.control = control_of(event.parsed, event)  # people put the marker into the line of its batch
+            return begun
         draft = self._open
         if draft is None or not _continues(draft, event):
             draft = self._begin(BatchDraft(event.line, event.parsed, event.offset, event.offset))

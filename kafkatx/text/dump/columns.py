@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from kafkatx.formats.control_record import ControlType
 from kafkatx.formats.record_batch import CODEC_MASK, MAGIC, Attributes, Codec
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.batches import Rows
+from kafkatx.terms.records import dataclass
 from kafkatx.text.dump.events import Control, DumpedRecord
 from kafkatx.text.dump.rows import BATCH_COLUMNS, mask_of
 from kafkatx.text.lines import Line

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.dump.events import HEADERS, Header, extent_of
 from kafkatx.text.printed.dump_lines import DumpLine
 from kafkatx.text.printed.eras import LineKind

@@ -7,9 +7,8 @@ Source     DumpLogSegments, ProducerStateManager, TransactionIndex (Kafka 0.11 t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any
 
@@ -18,6 +17,8 @@ import numpy as np
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.dump.rows import (
     ABORTED_ENTRY,
     PRODUCER_ENTRY,
@@ -33,10 +34,8 @@ from kafkatx.text.printed.tool_lines import cleaned
 EntryColumns = dict[str, int]
 """Columns of an entry that a line carries."""
 
-_FIELD = re.compile(
-    r"(?<![\w=])(\w+)[:=] ?(-?\d{1,19}|None|Some\(\d{1,19}\)|OptionalLong(?:\.empty|\[\d{1,19}\]))(?!\w)"
-)
-_DIGITS = re.compile(r"-?\d+")
+_FIELD = regex(r"(?<![\w=])(\w+)[:=] ?(-?\d{1,19}|None|Some\(\d{1,19}\)|OptionalLong(?:\.empty|\[\d{1,19}\]))(?!\w)")
+_DIGITS = regex(r"-?\d+")
 ABORTED_FIELDS = {
     "version": "version",
     "producerId": "producer_id",

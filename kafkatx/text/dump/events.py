@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from kafkatx.formats.control_record import ControlType
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line
 from kafkatx.text.printed.contents import Contents
 from kafkatx.text.printed.dump_lines import DumpLine
 from kafkatx.text.printed.eras import LineKind
 
 HEADERS = (LineKind.BATCH, LineKind.MESSAGE)
-_MARKER = re.compile(r"\] endTxnMarker: (COMMIT|ABORT) coordinatorEpoch: (-?\d{1,10})$")
-_CONTROL_NUMBER = re.compile(r"\] controlType: \w+\((-?\d{1,5})\)$")
+_MARKER = regex(r"\] endTxnMarker: (COMMIT|ABORT) coordinatorEpoch: (-?\d{1,10})$")
+_CONTROL_NUMBER = regex(r"\] controlType: \w+\((-?\d{1,5})\)$")
 _CONTROL_NAMES = {
     "] LeaderChange: {": ControlType.LEADER_CHANGE,
     "] SnapshotHeader {": ControlType.SNAPSHOT_HEADER,

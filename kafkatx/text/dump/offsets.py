@@ -13,10 +13,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.dump.events import DumpedRecord
 from kafkatx.text.dump.records import log_text
 from kafkatx.text.pages.part import TextPart
@@ -26,11 +28,11 @@ DELETED = "<DELETE>"
 COMMIT_TYPES = ("0", "1")
 PAYLOAD = " payload: "
 _KEYS = {
-    " key: offset_commit::group=": (2, re.compile(r"(.*),partition=(.{1,249})-(\d{1,10})", re.DOTALL)),
-    " key: offset::": (-8, re.compile(r"(.*):([^:]{1,249}):(\d{1,10})", re.DOTALL)),
+    " key: offset_commit::group=": (2, regex(r"(.*),partition=(.{1,249})-(\d{1,10})", re.DOTALL)),
+    " key: offset::": (-8, regex(r"(.*):([^:]{1,249}):(\d{1,10})", re.DOTALL)),
 }
 """Titles of commits; bytes that the key's text has more than the key, the digits of the partition aside; its parts."""
-_VALUE = re.compile(r"(?:offset=)?(-?\d{1,19})(?:(?:,metadata=|:)(.*))?$", re.DOTALL)
+_VALUE = regex(r"(?:offset=)?(-?\d{1,19})(?:(?:,metadata=|:)(.*))?$", re.DOTALL)
 _JSON = json.JSONDecoder()
 
 

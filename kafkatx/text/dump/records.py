@@ -12,14 +12,15 @@ Limits  lookahead is paid from a budget in proportion to the text: the time is l
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.dump.cursor import Continuation, Generation, LogCursor
 from kafkatx.text.dump.events import HEADERS, DumpedRecord, Header, control_of, header_of, sizes_of
 from kafkatx.text.lines import Line, lines
@@ -40,8 +41,8 @@ LARGEST_KEY = 1 << 17
 """No key of a coordinator is larger: two names of at most 32 KiB."""
 MOST_DAMAGE = 10_000
 
-_INVALID_BYTES = re.compile(r"Found (\d{1,15}) invalid bytes at the end of ")
-_DIED = re.compile(r"Exception in thread \"|^(?:Caused by: )?[a-z]\w*(?:\.\w+)+(?:Exception|Error)\b|^\s+at [\w.$]+\(")
+_INVALID_BYTES = regex(r"Found (\d{1,15}) invalid bytes at the end of ")
+_DIED = regex(r"Exception in thread \"|^(?:Caused by: )?[a-z]\w*(?:\.\w+)+(?:Exception|Error)\b|^\s+at [\w.$]+\(")
 _WITHOUT_METADATA = ("| key: ", "| payload: ", " payload: ")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from kafkatx.kernels.rows import BATCH, STATE
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.entries import ABORTED, PRODUCER
+from kafkatx.terms.records import dataclass
 
 ATTRIBUTES = ("is_transactional", "is_control", "codec", "timestamp_type", "delete_horizon")
 """What the one column `attributes` of a batch says; each can be known alone."""

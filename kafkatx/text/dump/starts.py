@@ -6,8 +6,9 @@ id, or lists one partition only (a row is written only where a partition is new)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.transaction_states import TransactionState
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from kafkatx.kernels.rows import NOT_PRINTED, STATE
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.batches import ROWS_PER_CHUNK, Drafting, chunk_of
 from kafkatx.text.dump.columns import BatchDraft
@@ -32,13 +34,13 @@ from kafkatx.text.lines import Line
 from kafkatx.text.pages.part import TextPart
 
 DELETED = "<DELETE>"
-_OLD_KEY = re.compile(r" key: (?:transaction_metadata::)?transactionalId=")
-_OLD_VALUE = re.compile(
+_OLD_KEY = regex(r" key: (?:transaction_metadata::)?transactionalId=")
+_OLD_VALUE = regex(
     r"producerId:(-?\d{1,19}),producerEpoch:(-?\d{1,5}),state=(\w+),"
     r"partitions=((?:\w*Set)?[(\[].*[)\]]),txnLastUpdateTimestamp=(-?\d{1,19}),txnTimeoutMs=(-?\d{1,10})$",
     re.DOTALL,
 )
-_PARTITION = re.compile(r"(.+?)-(\d{1,10})(?:, ?|$)", re.DOTALL)
+_PARTITION = regex(r"(.+?)-(\d{1,10})(?:, ?|$)", re.DOTALL)
 _JSON_KEY = " key: {"
 _PAYLOAD = " payload: "
 

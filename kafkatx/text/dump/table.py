@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
 from kafkatx.text.dump.events import DumpedRecord
 from kafkatx.text.dump.records import log_text
 from kafkatx.text.pages.part import TextPart

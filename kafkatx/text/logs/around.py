@@ -8,8 +8,7 @@ Quotation   words in marks that open before and close behind them are quoted who
 
 from __future__ import annotations
 
-import re
-
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.stamps import DATED_ANYHOW
 from kafkatx.text.logs.suppositions import MET_BEFORE_QUOTATION
 
@@ -17,17 +16,21 @@ LONGEST_FRONT = 400
 """Characters that may stand before a message."""
 MOST_WORDS = 2
 """Plain words in a front: a name of a service, a key."""
-_WORD = re.compile(r"[^\W\d_]+['\u2019]?[^\W\d_]*[,.!?]?")
-_NAME = re.compile(r".*[\d|\]\[{}<>=:/_]|.*\w\.\w|[A-Z]{4,8}\b")
-_TIME = re.compile(DATED_ANYHOW)
+_WORD = regex(r"[^\W\d_]+['\u2019]?[^\W\d_]*[,.!?]?")
+_NAME = regex(r".*[\d|\]\[{}<>=:/_]|.*\w\.\w|[A-Z]{4,8}\b")
+_FAILED = regex(
+    "[\u2716\u2717\u2718\u274c\u274e\u26a0\u203c\u2757\u26d4\U0001f4a5\U0001f525\U0001f6a8\U0001f6d1]\ufe0f?$"
+)
+"""Signs that programs print before what failed."""
+_TIME = regex(DATED_ANYHOW)
 _QUOTES = {'"': '"', "'": "'", "`": "`", "{{": "}}", "\u00ab": "\u00bb", "\u201c": "\u201d", "\u300c": "\u300d"}
-_SOURCE = re.compile(r"=> |(?:^|\s)//|::\w+\(|\b(?:if|match|let|return|raise|throw)\b")
+_SOURCE = regex(r"=> |(?:^|\s)//|::\w+\(|\b(?:if|match|let|return|raise|throw)\b")
 """Signs of source code, in which a text is a constant or a comment."""
 MOST_BEFORE_TIME = 1
 """Words before the time of a line, as the name of its writer; more are somebody's who quotes a line."""
 
 
-SETTING = re.compile(r"(?:[\s>|*#/]|&gt;){0,12}[\w-]{1,60}(?:\.[\w-]{1,60}){1,12}\s?=")
+SETTING = regex(r"(?:[\s>|*#/]|&gt;){0,12}[\w-]{1,60}(?:\.[\w-]{1,60}){1,12}\s?=")
 """How a line of a properties file begins, quoted or commented out too: its value is nobody's line of a log."""
 
 
@@ -44,7 +47,7 @@ def is_front(before: str) -> bool:
         return False
     pieces = before.split()
     plain = sum(_WORD.fullmatch(piece) is not None and not piece.isupper() for piece in pieces)
-    return plain <= MOST_WORDS and any(_NAME.match(piece) for piece in pieces)
+    return plain <= MOST_WORDS and any(_NAME.match(piece) or _FAILED.match(piece) for piece in pieces)
 
 
 def _quotes_line(before: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.around import is_front
 from kafkatx.text.logs.contexts import split_context
 from kafkatx.text.logs.error_names import CLASS, KINDS, NOT_WITHIN, SIMPLE_CLASS
@@ -21,19 +22,17 @@ from kafkatx.text.logs.suppositions import HAPPENED_IN_CLAUSE, SUPPOSED_CLAUSE
 
 LONGEST_LABEL = 300
 """Characters of an application's own words before an exception."""
-_FULL = re.compile(rf"{NOT_WITHIN}({CLASS})(?P<message>: ?\S.*)?", re.DOTALL)
-_SIMPLE = re.compile(rf"{NOT_WITHIN}({SIMPLE_CLASS}): (?P<message>\S.*)", re.DOTALL)
-_CLAUSE = re.compile(r"[.;!?] |: |, (?:but|and|so) | but ")
-_QUOTATION = re.compile(
-    rf"[`\"](?=[\w.: $]*(?:[A-Z]\w+{KINDS}|[A-Z_]{{4,40}}|server: |Broker: |Local: )\b|kafka server: )"
-)
+_FULL = regex(rf"{NOT_WITHIN}({CLASS})(?P<message>: ?\S.*)?", re.DOTALL)
+_SIMPLE = regex(rf"{NOT_WITHIN}({SIMPLE_CLASS}): (?P<message>\S.*)", re.DOTALL)
+_CLAUSE = regex(r"[.;!?] |: |, (?:but|and|so) | but ")
+_QUOTATION = regex(rf"[`\"](?=[\w.: $]*(?:[A-Z]\w+{KINDS}|[A-Z_]{{4,40}}|server: |Broker: |Local: )\b|kafka server: )")
 LONGEST_CLAUSE = 200
 """Characters before a quotation in which a sentence says whether it happened."""
-_MEANT = re.compile(r"(?:Exception|Error)\b[^`\"]{0,600}[`\"] (?i:when|if|means|is thrown|is raised|indicates|tells)\b")
+_MEANT = regex(r"(?:Exception|Error)\b[^`\"]{0,600}[`\"] (?i:when|if|means|is thrown|is raised|indicates|tells)\b")
 """A quotation in a sentence about what can happen, not about what did."""
-CELLS = re.compile(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
+CELLS = regex(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
 """A row of a table of errors."""
-_THREAD = re.compile(r'(?:\[\w+\] )?Exception in thread "|Process is terminated due to \w{3,79}Exception\.')
+_THREAD = regex(r'(?:\[\w+\] )?Exception in thread "|Process is terminated due to \w{3,79}Exception\.')
 
 
 @lru_cache(maxsize=4096)

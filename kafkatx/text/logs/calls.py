@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from kafkatx.terms.regex import regex
+
 LONGEST_TEXT = 4_096
 """Characters of a text that are looked at."""
 TRANSACTIONAL = (
@@ -52,10 +54,10 @@ METHODS = {name: name for name in (*TRANSACTIONAL, CONSUMERS, "commitAsync", "fl
 """Methods of clients to the names of Java's: of Python and Rust, .NET and Go, sarama, KafkaJS; `EndTransaction` of
 franz-go commits or aborts, its lines say which."""
 
-_NAMED = re.compile(
+_NAMED = regex(
     r"\b(" + "|".join(sorted((re.escape(name) for name in METHODS if len(name) >= 8), key=len, reverse=True)) + r")\b"
 )
-_OPERATION = re.compile(r"operation `(\w{1,40})`")
+_OPERATION = regex(r"operation `(\w{1,40})`")
 _OF_REQUEST = {
     "InitProducerId": "initTransactions",
     "AddPartitionsToTxn": "send",
@@ -63,32 +65,32 @@ _OF_REQUEST = {
     "AddOffsetsToTxn": "sendOffsetsToTransaction",
     "TxnOffsetCommit": "sendOffsetsToTransaction",
 }
-_REQUEST = re.compile(rf"\b(?:Response|Request) ({'|'.join(_OF_REQUEST)})\(key: ")
+_REQUEST = regex(rf"\b(?:Response|Request) ({'|'.join(_OF_REQUEST)})\(key: ")
 """A request as KafkaJS logs it; which call EndTxn was sent for its line does not say."""
-_AWAITED = re.compile(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
-_ANSWER = re.compile(rf"(?:Unexpected|Unhandled) error in ({'|'.join(_OF_REQUEST)})Response")
+_AWAITED = regex(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
+_ANSWER = regex(rf"(?:Unexpected|Unhandled) error in ({'|'.join(_OF_REQUEST)})Response")
 """How Java's client names the request whose answer it does not know."""
-_VERB = re.compile(
+_VERB = regex(
     r"\b(commit|abort|roll(?:ing|ed)? ?back|begin|start|initiali[sz])(?:t?ing|ning|e|ed|ted|s)? "
     r"(?:(?:the|a|kafka|new) ){0,3}(?:transactions?|txn|tx)\b",
     re.IGNORECASE,
 )
-_UNANSWERED = re.compile(
+_UNANSWERED = regex(
     rf"\b(?P<first>{'|'.join(sorted((name for name in METHODS if len(name) >= 14), key=len, reverse=True))})(?:\(\))?"
     r" (?:(?:did not|didn't|never|has not|hasn't|does not|doesn't) (?:return|come back|finish|complete|end)|hung\b"
     r"|hangs\b|timed out|is stuck|was stuck|blocked for)"
 )
 """What an application says of a call that it gave up waiting for."""
-_OF_GROUP = re.compile(
+_OF_GROUP = regex(
     r"\b(?:[Oo]ffset )?[Cc]ommit cannot be completed since|[\"']Commit failed: (?:Broker|Local): "
     r"|\b(?:[Oo]ffsets?|[Cc]heckpoint|[Cc]onsumer|[Aa]?[Ss]ync) ?[Cc]ommit failed\b"
     r"|\berror occurred committing offsets\b|\bResponse OffsetCommit\(key: "
 )
 """How clients say that offsets which a consumer commits outside transactions were refused."""
-_READING = re.compile(r"\b[Mm]essage consumption error\b|\bKafkaError \(Message consumption error")
+_READING = regex(r"\b[Mm]essage consumption error\b|\bKafkaError \(Message consumption error")
 """How Rust's binding calls what a consumer was given instead of a message."""
-_SHORT = re.compile(r"\b(commit|abort|begin|init|flush)(?: failed\b|: )")
-_ALONE = re.compile(r"(commit|abort|begin|init|flush)(?:\(\))?(?=;|$)")
+_SHORT = regex(r"\b(commit|abort|begin|init|flush)(?: failed\b|: )")
+_ALONE = regex(r"(commit|abort|begin|init|flush)(?:\(\))?(?=;|$)")
 """A whole message: what was tried, with its error, and others, in fields of their own."""
 _OF_VERB = {
     "commit": "commitTransaction",
@@ -100,14 +102,14 @@ _OF_VERB = {
     "initializ": "initTransactions",
     "flush": "flush",
 }
-_OFFSETS = re.compile(r"\b(?:send|commit|add)(?:t?ing)? (?:consumer )?offsets to (?:the )?transaction\b", re.IGNORECASE)
-_SENDING = re.compile(
+_OFFSETS = regex(r"\b(?:send|commit|add)(?:t?ing)? (?:consumer )?offsets to (?:the )?transaction\b", re.IGNORECASE)
+_SENDING = regex(
     r"\b(?:send|publish|produc)(?:ing)? (?:record|message|event)s? to \S|(?:failed|unable) to (?:send|produce) ",
     re.IGNORECASE,
 )
 
 
-_INITIALISED = re.compile(
+_INITIALISED = regex(
     r"(?:[\w.]{1,60}\.)?(?:rd_kafka_)?(?:initTransactions|init_transactions|InitTransactions)(?:\(\))?"
     r"(?: \([^()]{1,120}\))?:? (?i:ok|done|succeeded|success(?:ful(?:ly)?)?|completed?|finished|returned)\b"
     r"(?![^.]{0,40}\b(?:not|error|fail))"
@@ -122,7 +124,7 @@ def says_initialised(text: str) -> bool:
 
 
 _WORK = r"(?:transactions?|txn|tx)"
-_BEGUN = re.compile(
+_BEGUN = regex(
     r"(?:[\w.-]{1,60}:? ){0,1}(?:"
     r"(?:[\w.]{1,60}\.)?(?:rd_kafka_)?(?:beginTransaction|begin_transaction|BeginTransaction|BeginTxn)\b(?:\(\))?"
     rf"|(?i:begin(?:ning)?|began|start(?:ing|ed)?|open(?:ing|ed)?) (?i:(?:the|a|new|kafka) ){{0,3}}(?i:{_WORK})\b"
@@ -134,7 +136,7 @@ BEGUN = (b"beginTransaction", b"begin_transaction", b"BeginTransaction")
 """Literals of lines that say so in the words of the client's interface."""
 
 
-_MAY_BEGIN = re.compile(rf"\b(?i:begin|began|begun|start|open|{_WORK})")
+_MAY_BEGIN = regex(rf"\b(?i:begin|began|begun|start|open|{_WORK})")
 
 
 def speaks_of_call(line: str) -> bool:

@@ -8,7 +8,6 @@ An event with a stack trace has `PENDING` in place of its trace: its text is rea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from kafkatx.kernels.rows import EVENT
 from kafkatx.segments.interning import Interner
 from kafkatx.terms.catalogue.entries import EventTemplate
 from kafkatx.terms.events import EventKind, Level, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.contexts import MARKERS, NOTHING, Context, sends_markers, split_context
 from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field
 from kafkatx.text.logs.matching import patterns

@@ -13,9 +13,11 @@ Trap        Flink gives a KafkaProducer a new transactional id by reflection; th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.stamps import DATED
 
 LONGEST_BRACKET = 1_000
@@ -51,7 +53,7 @@ MARKERS = "WriteTxnMarkers"
 """The only request of the network client that a transaction coordinator has (TransactionMarkerChannelManager)."""
 CLIENTS = "Producer|Consumer|AdminClient"
 """What a Java client calls itself in the bracket before its messages."""
-_PAIRS = re.compile(r"(?:^|[\[, ])(clientId|transactionalId|groupId|instanceId|client_id|transactional_id|tx_id)=")
+_PAIRS = regex(r"(?:^|[\[, ])(clientId|transactionalId|groupId|instanceId|client_id|transactional_id|tx_id)=")
 _FIELDS = {
     "clientId": "client_id",
     "client_id": "client_id",
@@ -61,17 +63,17 @@ _FIELDS = {
     "groupId": "group",
     "instanceId": "instance_id",
 }
-_BROKER = re.compile(r"(?:\b(?:id|broker|brokerId|nodeId|node|replicaId|localBrokerId)=|[Bb]roker )(\d{1,9})(?![\d.])")
-_OLD_BROKER = re.compile(r"^[A-Z][A-Za-z ]+ (\d{1,9})$")
-_LIBRDKAFKA = re.compile(r"^[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}$")
-_OLD_CLIENT = re.compile(r"^TransactionalId (.+)$")
-_TAIL = re.compile(r"^[^\[\]]{0,400}Id=[^\[\]]{0,400}\]:? ")
+_BROKER = regex(r"(?:\b(?:id|broker|brokerId|nodeId|node|replicaId|localBrokerId)=|[Bb]roker )(\d{1,9})(?![\d.])")
+_OLD_BROKER = regex(r"^[A-Z][A-Za-z ]+ (\d{1,9})$")
+_LIBRDKAFKA = regex(r"^[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}$")
+_OLD_CLIENT = regex(r"^TransactionalId (.+)$")
+_TAIL = regex(r"^[^\[\]]{0,400}Id=[^\[\]]{0,400}\]:? ")
 _CLIENT = rf"\[((?:{CLIENTS}) (?:clientId|groupId|instanceId)=[^\[\]]{{1,600}})\]"
-_BEHIND = re.compile(rf" {_CLIENT}$")
-_DATE = re.compile(DATED)
-_INSIDE = re.compile(_CLIENT)
-_ANGLES = re.compile(r"^<Kafka\w{1,40} (client_id=[^<>]{0,600})>: ?")
-_NETWORK_THREAD = re.compile(r"^kafka-(producer-network|admin-client|coordinator-heartbeat)-thread \| (.+)$")
+_BEHIND = regex(rf" {_CLIENT}$")
+_DATE = regex(DATED)
+_INSIDE = regex(_CLIENT)
+_ANGLES = regex(r"^<Kafka\w{1,40} (client_id=[^<>]{0,600})>: ?")
+_NETWORK_THREAD = regex(r"^kafka-(producer-network|admin-client|coordinator-heartbeat)-thread \| (.+)$")
 
 
 def split_context(message: str) -> tuple[Context, str]:
@@ -91,13 +93,13 @@ def split_context(message: str) -> tuple[Context, str]:
     return context, rest
 
 
-_THREAD_OF_LIBRDKAFKA = re.compile(
+_THREAD_OF_LIBRDKAFKA = regex(
     r"(?P<before>[^\n]{0,240}?)\[thrd:[^\]\n]{1,200}\]: (?P<message>.*?)"
     r"(?:['\"](?:, ?[\"']?(?:fac|severity|timestamp|name)[\"']?: ?.*|\s*\}))?$",
     re.DOTALL,
 )
-_NAME_IN_FRONT = re.compile(r"[^\[\]|\s'\"(]{1,250}#(?:producer|consumer)-\d{1,6}")
-_SENDER = re.compile(r"^<Sender (client_id=[^<>]{0,600})>: ?")
+_NAME_IN_FRONT = regex(r"[^\[\]|\s'\"(]{1,250}#(?:producer|consumer)-\d{1,6}")
+_SENDER = regex(r"^<Sender (client_id=[^<>]{0,600})>: ?")
 
 
 def _of_librdkafka(before: str) -> Context:
@@ -149,7 +151,7 @@ def read_context(text: str) -> Context:
         return Context(role="Producer", transactional_id=found[1], text=text)
     if _LIBRDKAFKA.match(text):
         return Context(role="Consumer" if "#consumer-" in text else "Producer", client_id=text, text=text)
-    if text.startswith("thrd:"):
+    if text.startswith(("thrd:", "{")):
         return Context(text=text)
     role = text.partition(" ")[0]
     if found := _BROKER.search(text) or _OLD_BROKER.match(text):

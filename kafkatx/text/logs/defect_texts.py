@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.entries import Signs
 from kafkatx.terms.catalogue.loading import known_defects
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.source_code import BEGINNINGS, ENDINGS, THROWS
 
 SHORTEST_PART = 12
@@ -22,21 +23,21 @@ SHORTEST_ALONE = 12
 LONGEST = 4_096
 MOST_WORDS = 24
 """Words that may stand before a text."""
-_WORD = re.compile(r"[A-Za-z_]{4,80}")
-_INNER = re.compile(r"(?<=[^A-Za-z_])[A-Za-z_]{4,80}(?=[^A-Za-z_])")
+_WORD = regex(r"[A-Za-z_]{4,80}")
+_INNER = regex(r"(?<=[^A-Za-z_])[A-Za-z_]{4,80}(?=[^A-Za-z_])")
 """A word that stands whole in every text that holds its own."""
-_PLACE = re.compile(
+_PLACE = regex(
     r"\.(?:cc?|cpp|hh?|go|rs|erl|exs?|py|rb|php|[jt]sx?|cs|java|scala|kt)(?:\"?, ?line |[\"']?\},\{line,|:|\()\d{1,6}\b"
 )
 """The file and line of a program."""
-_QUOTED = re.compile(r"(?:[a-z,.] [\"`'(\u201c]+|[a-z] `)[^\"`\u201d]*$")
+_QUOTED = regex(r"(?:[a-z,.] [\"`'(\u201c]+|[a-z] `)[^\"`\u201d]*$")
 """What stands before words that a sentence quotes."""
-_LABEL = re.compile(
+_LABEL = regex(
     r"(?:^|[:=>\]|}] ?|(?<=\w)[:(.] ?|\b(?:panic|at|error|exception|in) )[\s\"'`(\[{<*#]*"
     r"(?:[\w$.*()<>/@-]{1,200}[.:(/ ])?$",
     re.IGNORECASE,
 )
-_CODE = re.compile(rf"^\s*(?:{BEGINNINGS}|#include|[-+] )|{ENDINGS}|{THROWS}|\b(?:rd_)?assert\w*\(")
+_CODE = regex(rf"^\s*(?:{BEGINNINGS}|#include|[-+] )|{ENDINGS}|{THROWS}|\b(?:rd_)?assert\w*\(")
 """A line of source code, or an item of a list."""
 
 

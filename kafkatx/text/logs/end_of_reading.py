@@ -7,10 +7,10 @@ Source    ConsoleConsumer.process, ConsumerWrapper.receive (0.11 to 4.3).
 
 from __future__ import annotations
 
-import re
+from kafkatx.terms.regex import regex
 
 ENDS = "Error processing message, terminating consumer process"
-_BARE = re.compile(r"(?:[\w$]{1,60}\.){0,8}(?:Consumer)?TimeoutException:?")
+_BARE = regex(r"(?:[\w$]{1,60}\.){0,8}(?:Consumer)?TimeoutException:?")
 
 
 def is_end_of_reading(logged: str, below: str) -> bool:

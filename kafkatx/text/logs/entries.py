@@ -10,9 +10,8 @@ Threads      a trace that lines of other threads interrupt is put together again
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -28,16 +27,25 @@ from kafkatx.kernels.literals import (
 )
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import LONGEST_LINE
-from kafkatx.text.logs.around import SETTING
 from kafkatx.text.logs.bare import is_told_throw, tells
-from kafkatx.text.logs.contexts import NOTHING
+from kafkatx.text.logs.below import is_quiet, never_throws, of_nobody, printed, settings_in
 from kafkatx.text.logs.defect_texts import shows_defect
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.stamps import DATED
 from kafkatx.text.logs.telling import telling_lines, with_speaking_entries
-from kafkatx.text.logs.traces import begins_trace, is_trace_line, second_trace, strays, trace_from
+from kafkatx.text.logs.traces import (
+    begins_trace,
+    is_exception,
+    is_trace_line,
+    is_traceback,
+    second_trace,
+    strays,
+    trace_from,
+)
 from kafkatx.text.logs.windows import Window
 
 MOST_TAIL_LINES = 500
@@ -45,7 +53,7 @@ MOST_TAIL_BYTES = 1 << 17
 """What is looked at of the lines behind the first one of an entry."""
 LONGEST_END = 300
 """Characters at the end of a line that its logger stands in."""
-_LOGGER = re.compile(r"(?:^| )\([\w$-]{1,99}(?:\.[\w$-]{1,99}){1,20}(?::\d{1,6})?\)$")
+_LOGGER = regex(r"(?:^| )\([\w$-]{1,99}(?:\.[\w$-]{1,99}){1,20}(?::\d{1,6})?\)$")
 _MAY_BE_TRACE = (b" ", b"\t", b"a", b"C", b"S", b".")
 """First bytes of lines of traces that are not their first one."""
 SHORT_ENTRY = 4096
@@ -54,16 +62,16 @@ MOST_LINES_BACK = 300
 """Lines that are looked back for the one that a continuation belongs to."""
 MOST_LINES_BETWEEN = 8
 """Entries of other threads that may stand between the lines of one trace."""
-_RETRIES = ("Got error produce response ", "Received invalid metadata error in produce request ")
-"""What a producer says of a request that it sends again: lines without a trace (Sender)."""
 SMALL = 1 << 16
 """Bytes of a text of which every line is asked what it says, whether or not it holds a literal."""
-_TROUBLE = re.compile("rror|xception|ail|due to|ould not|nable")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line that matters and the lines that belong to it; `position` and `line` are those of the first."""
+    """A line that matters and the lines that belong to it; `position` and `line` are those of the first.
+
+    Of a traceback that no line of a log stands above they are those of its exception: what it shows stands there.
+    """
 
     position: int
     line: int
@@ -71,7 +79,7 @@ class Entry:
     tail: tuple[str, ...]
 
 
-_OF_ANOTHER = re.compile(rf"{DATED}|%[0-7]\|\d{{1,12}}\.\d{{3}}\|")
+_OF_ANOTHER = regex(rf"{DATED}|%[0-7]\|\d{{1,12}}\.\d{{3}}\|")
 """How a line of a client's log begins, which a broker's never does: two logs in one file."""
 
 
@@ -157,9 +165,9 @@ class Cut:
             framed = self.framer.frame(_text(self.data[start:head_end]))
             if framed.layout and framed.layout != MESSAGE_ONLY:
                 tail = tuple(takewhile(_is_of_brokers, self._tail(head_end + 1, end)))
-                if self.is_short and tail and begins_trace(tail[0]) and _is_quiet(framed):
+                if self.is_short and tail and begins_trace(tail[0]) and is_quiet(framed):
                     yield self._entry(start, line, framed, ())
-                    yield self._entry(head_end + 1, line + 1, _printed(framed), tail)
+                    yield self._entry(head_end + 1, line + 1, printed(framed), tail)
                 else:
                     yield self._entry(start, line, framed, tail)
 
@@ -224,20 +232,20 @@ class Cut:
             yield self._pasted_trace(below, number + 1, framed, tail)
             return
         tail = tail[count:]
-        if not framed.message.rstrip().endswith(":") and (mixed := _settings_in(tail)) >= 0:
+        if not framed.message.rstrip().endswith(":") and (mixed := settings_in(tail)) >= 0:
             yield self._entry(head, number, framed, tail[:mixed])
             if thrown := tail[trace_from(tail, mixed) :]:
-                yield self._entry(below, number + 1, _of_nobody(framed), thrown)
+                yield self._entry(below, number + 1, of_nobody(framed), thrown)
             return
         first = -1
-        if tail and _never_throws(framed):
+        if tail and never_throws(framed):
             first = next((at for at, line in enumerate(tail) if begins_trace(line)), -1)
         if first >= 0:
             yield self._entry(head, number, framed, tail[:first])
-            yield self._entry(below, number + 1, _printed(framed), (*tail[first:], *self._strays_behind(framed, end)))
+            yield self._entry(below, number + 1, printed(framed), (*tail[first:], *self._strays_behind(framed, end)))
         elif framed.level in (Level.debug, Level.info) and (second := second_trace(tail)):
             yield self._entry(head, number, framed, tail[:second])
-            yield self._entry(below, number + 1, _printed(framed), tail[second:])
+            yield self._entry(below, number + 1, printed(framed), tail[second:])
         else:
             own = bool(tail) and (is_trace_line(tail[-1]) or begins_trace(tail[0]))
             yield self._entry(head, number, framed, (*tail, *self._strays_behind(framed, end)) if own else tail)
@@ -246,7 +254,7 @@ class Cut:
         """A trace without its first line, under words that are no line of a log: nobody else's lines are between."""
         while not self._line(below).strip():
             below, number = _line_end(self.data, below) + 1, number + 1
-        return self._entry(below, number, replace(_printed(framed), layout=REMNANT), tail)
+        return self._entry(below, number, replace(printed(framed), layout=REMNANT), tail)
 
     def _strays_behind(self, framed: Framed, end: int) -> tuple[str, ...]:
         """Rest of the trace of an entry that lines of other threads interrupted."""
@@ -321,7 +329,22 @@ class Cut:
         return not (self.shape.is_bare or self.framer.has_layout(line) or self._begins(self.framer.frame(line)))
 
     def _entry(self, start: int, line: int, framed: Framed, tail: tuple[str, ...]) -> Entry:
+        if tail and (not framed.message or is_traceback(framed.message)):
+            start, line = self._thrown(start, line)
         return Entry(self.window.place(start, line), self.window.number(line), framed, tail)
+
+    def _thrown(self, start: int, line: int) -> tuple[int, int]:
+        """Where the exception of a trace stands that begins at a line: behind the frames in Python's, else its head."""
+        at, is_open = start, False
+        for number in range(line, line + MOST_TAIL_LINES):
+            text = self.framer.inside(self._line(at))
+            if is_traceback(text):
+                is_open = True
+            elif is_exception(text) if is_open else begins_trace(text):
+                return at, number
+            if (at := _line_end(self.data, at) + 1) >= len(self.data):
+                break
+        return start, line
 
     def _tail(self, start: int, end: int) -> tuple[str, ...]:
         lines = self.data[start : min(end, start + MOST_TAIL_BYTES)].split(b"\n", MOST_TAIL_LINES)[:MOST_TAIL_LINES]
@@ -336,41 +359,6 @@ class Cut:
 
     def _before(self, start: int) -> int:
         return self.data.rfind(b"\n", 0, max(0, start - 1)) + 1
-
-
-def _never_throws(framed: Framed) -> bool:
-    """Whether a line is one of Kafka's own that never carries a trace."""
-    if framed.message.startswith(_RETRIES) or framed.logger.startswith(_OF_C):
-        return True
-    if Level.unknown < framed.level < Level.error and _OF_PYTHON.fullmatch(framed.logger):
-        return True
-    return _is_quiet(framed) and framed.logger.startswith(("org.apache.kafka.", "o.a.k."))
-
-
-def _is_quiet(framed: Framed) -> bool:
-    """Whether a line tells of nothing that went wrong: in a short text what stands under it is another line's."""
-    return framed.level in (Level.debug, Level.info) and not _TROUBLE.search(framed.message)
-
-
-def _printed(framed: Framed) -> Framed:
-    """What is known of a trace below a line that is not its own."""
-    return replace(framed, level=Level.unknown, thread="", logger="", context=NOTHING, message="")
-
-
-def _of_nobody(framed: Framed) -> Framed:
-    """The same of another file, whose time is not known either."""
-    return replace(_printed(framed), at=-1, of_day=-1)
-
-
-def _settings_in(tail: Sequence[str]) -> int:
-    """Where printed settings begin, -1 for nowhere."""
-    return next((at for at, line in enumerate(tail) if SETTING.match(line)), -1)
-
-
-_OF_PYTHON = re.compile(r"(?:aio)?kafka(?:\.[a-z_0-9]{1,40}){0,6}")
-"""Loggers (modules, never classes as in brokers) of clients that print a traceback at ERROR only."""
-_OF_C = ("rdkafka.", "librdkafka")
-"""Loggers of librdkafka: what is thrown below its lines was thrown by its caller."""
 
 
 def _shows(line: str) -> bool:

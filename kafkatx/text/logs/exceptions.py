@@ -20,7 +20,8 @@ from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.entries import Spelling, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes, spellings
-from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.error_codes import ATOMS, ErrorCode, error_code
+from kafkatx.terms.regex import regex
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.error_names import CLASS, CONFLUENT, KAFKAJS, NOT_WITHIN, SIMPLE_CLASS, TYPE_ARGUMENTS
 from kafkatx.text.logs.spelled import Spelled, all_spelled_in, names, spelled_in
@@ -31,41 +32,44 @@ LONGEST_MESSAGE = 4_096
 MOST_EMBEDDED = 4
 """Exceptions told inside the message of one."""
 
-_QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + rf"\[?{DATED}:\d\d")
-_ANY = re.compile(
+_QUOTED_LINE = regex("[\"'`\u201c\u00ab]" + rf"\[?{DATED}:\d\d")
+_ANY = regex(
     r"Exception|Error|Fenced|Throwable|KafkaJS|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: |\bcode[=:]|\[\d{1,3}\] [A-Z]"
-    r"|RESP_ERR_|RespErr|kafka\.errors\.|[a-z]\(['\")]|\bapiId\b|\berror_?[nN]ame\b|\btype\b"
+    r"|RESP_ERR_|RespErr|Rdkafka::|[ :'][a-z]{3,20}_[a-z]{3,20}"
+    r"|kafka\.errors\.|[a-z]\(['\")]|\bapiId\b|\berror_?[nN]ame\b|\btype\b"
 )
-_FULL = re.compile(
-    rf"{NOT_WITHIN}({CLASS})(?:{TYPE_ARGUMENTS})?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL
-)
-_SIMPLE = re.compile(rf"{NOT_WITHIN}({SIMPLE_CLASS})(?![\w$.(])(?:: (.*))?", re.DOTALL)
-_NUMBERED = re.compile(r"\[Error (\d{1,4})\] ([A-Z]\w{2,79})(?:: (.*))?", re.DOTALL)
-_CONFLUENT = re.compile(
-    rf'{CONFLUENT}([A-Z_0-9]{{2,60}}),val=-?\d{{1,6}}(?:,str=\\{{0,2}}"(.{{0,4000}}?)\\{{0,2}}")?\}}'
-)
-_LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
-_REPR = re.compile(
+_FULL = regex(rf"{NOT_WITHIN}({CLASS})(?:{TYPE_ARGUMENTS})?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL)
+_QUOTED_TO = regex(r"\"(?=\s+[\w.]{1,40}=|\s*$)")
+"""Where the value of a field ends that an exception fills."""
+_SIMPLE = regex(rf"{NOT_WITHIN}({SIMPLE_CLASS})(?![\w$.(])(?:: (.*))?", re.DOTALL)
+_NUMBERED = regex(r"\[Error (\d{1,4})\] ([A-Z]\w{2,79})(?:: (.*))?", re.DOTALL)
+_CONFLUENT = regex(rf'{CONFLUENT}([A-Z_0-9]{{2,60}}),val=-?\d{{1,6}}(?:,str=\\{{0,2}}"(.{{0,4000}}?)\\{{0,2}}")?\}}')
+_LIBRDKAFKA = regex(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
+_REPR = regex(
     r"(?:^|[:=<(\[] ?)(?:[a-z]\w{1,40}\.){0,4}([A-Z][A-Za-z]{5,79})\((?:(['\"])(.{0,400})\2,?)?\)[\s'\"\])>.]*$"
 )
 """What Python's %r shows of an exception, at the end of a message."""
-_KERR = re.compile(r"(?:^|[ =:\"'`(\[])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
-_KAFKAJS = re.compile(
-    rf"(?<![\w.$])({KAFKAJS})(?:(?: \[KafkaJS\w{{2,60}}\])?: (.*)|(?=:?\s*(?:$|[\n{{\]\[])))", re.DOTALL
-)
-_RUST = re.compile(r"KafkaError \(([A-Z][\w /]{2,40} error): (.{0,2000})\)", re.DOTALL)
-_TITLED = re.compile(r"\[(\d{1,3})\] ([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}){0,6}): ")
-_CODED = re.compile(
+_KERR = regex(r"(?:^|[ =:\"'`(\[])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
+_KAFKAJS = regex(rf"(?<![\w.$])({KAFKAJS})(?:(?: \[KafkaJS\w{{2,60}}\])?: (.*)|(?=:?\s*(?:$|[\n{{\]\[])))", re.DOTALL)
+_RUST = regex(r"KafkaError \(([A-Z][\w /]{2,40} error): (.{0,2000})\)", re.DOTALL)
+_TITLED = regex(r"\[(\d{1,3})\] ([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}){0,6}): ")
+_CODED = regex(
     r"\b(?:code|errorCode|ErrorCode|err_code)[\"']?\s?[=:]\s?[\"']?(_[A-Z][A-Z_]{3,40}|Local_[A-Z]\w{2,40})\b"
 )
-_FIELD = re.compile(r"\b(?:apiId|errorName|error_name|type)[\"']?\s?[=:]\s?[\"']([A-Z][A-Z]+(?:_[A-Z]+){1,6})[\"']")
+_FIELD = regex(r"\b(?:apiId|errorName|error_name|type)[\"']?\s?[=:]\s?[\"']([A-Z][A-Z]+(?:_[A-Z]+){1,6})[\"']")
 """Fields of printed objects that hold the protocol's name of an error (@platformatic/kafka, KafkaJS)."""
-_CONSTANT = re.compile(r"\bRD_KAFKA_RESP_ERR_(_?[A-Z][A-Z_]{2,60})\b|\bRdKafkaRespErr([A-Z][A-Za-z]{2,60})\b")
+_CONSTANT = regex(r"\bRD_KAFKA_RESP_ERR_(_?[A-Z][A-Z_]{2,60})\b|\bRdKafkaRespErr([A-Z][A-Za-z]{2,60})\b")
 """Constants of librdkafka in full, in C and as Haskell's binding shows them."""
-_OF_NUMBER = re.compile(r"\b(?:code|errno|err)[\"']?(?:\s?[=:(]\s?|\s)[\"']?(-1[3-9]\d)\b(?!\.)")
+_OF_NUMBER = regex(r"\b(?:code|errno|err)[\"']?(?:\s?[=:(]\s?|\s)[\"']?(-1[3-9]\d)\b(?!\.)")
 """Numbers that only librdkafka gives to errors."""
-_TERMINATED = re.compile(r"Process is terminated due to (\w{3,79}Exception)\.")
+_TERMINATED = regex(r"Process is terminated due to (\w{3,79}Exception)\.")
 """What .NET says of an error that no program can catch."""
+_RUBY = regex(r"\bRdkafka::(?:\w{2,40}::)?\w{0,40}Error: (.{0,400}?) ?\(([a-z][a-z_]{2,50})\)", re.DOTALL)
+"""Ruby's binding, which prints the constant of an error in small letters without its first underscore."""
+_ATOM = regex(
+    r"(?:\{:?error, ?:?|[ (\[{,]:|\b(?:failed|error|reason)[:=]? :?)'?([a-z]{3,20}(?:_[a-z]{2,20}){1,6})\b(?![\w.(/])"
+)
+"""An error as an atom of Erlang and Elixir (brod, kafka_ex)."""
 _MARKS = {'"': '"', "'": "'", "`": "`", "(": ")", "[": "]", "{": "}"}
 _JAVA = ("org.apache.kafka.", "java.")
 _LEADS = (":", " is", " due to", " caused by", " because of", "exception=")
@@ -158,7 +162,11 @@ def _confluent(message: str) -> Thrown | None:
 
 def _full(message: str) -> Thrown | None:
     found = _FULL.search(message)
-    return thrown(found[1], found[2] or "") if found else None
+    if found is None:
+        return None
+    is_quoted = message[found.start() - 1 : found.start()] == '"'
+    text = found[2] or ""
+    return thrown(found[1], _QUOTED_TO.split(text, maxsplit=1)[0] if is_quoted else text)
 
 
 def _numbered(message: str) -> Thrown | None:
@@ -215,6 +223,30 @@ def _shown(message: str) -> Thrown | None:
     """A class of the catalogue as Python's %r shows it."""
     found = _REPR.search(message)
     return thrown(found[1], found[3] or "") if found and found[1] in known_classes() else None
+
+
+def _ruby(message: str) -> Thrown | None:
+    found = _RUBY.search(message)
+    name = found[2].upper() if found else ""
+    if found is None or not (name in known_codes() or f"_{name}" in _own_names()):
+        return None
+    return Thrown(name if name in known_codes() else f"_{name}", found[1])
+
+
+@cache
+def _own_names() -> frozenset[str]:
+    """Constants of the errors that librdkafka finds out by itself."""
+    return frozenset(entry.name for entry in _of_librdkafka() if entry.name.startswith("_"))
+
+
+def atom_in(message: str) -> re.Match[str] | None:
+    """Return the error of the protocol that an atom names, where only producers and transactions meet it."""
+    return next((found for found in _ATOM.finditer(message) if found[1] in ATOMS), None)
+
+
+def _atom(message: str) -> Thrown | None:
+    found = atom_in(message)
+    return Thrown(found[1].upper(), message[:LONGEST_MESSAGE]) if found else None
 
 
 def _terminated(message: str) -> Thrown | None:
@@ -277,6 +309,7 @@ def _kerr(message: str) -> Thrown | None:
 
 _READERS = (
     _confluent,
+    _ruby,
     _full,
     _numbered,
     _kafkajs,
@@ -290,6 +323,7 @@ _READERS = (
     _coded,
     named_by_field,
     _constant,
+    _atom,
     _terminated,
 )
 """Forms in which exceptions are named; of a message that fits several, the first counts."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from kafkatx.kernels.rows import EVENT
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.calls import call_in
 from kafkatx.text.logs.error_names import EPOCH_BUMP
 from kafkatx.text.logs.matching import RecognisedText
@@ -17,12 +18,14 @@ NUMBERS = frozenset(
     {"producer_id", "offset", "number", "producer_epoch", "other_epoch", "correlation_id", "node", "partition"}
 )
 LARGEST = {name: (1 << (8 * EVENT[name].itemsize - 1)) - 1 for name in NUMBERS}
-_NUMBER = re.compile(r"(?:Some|Optional\w*)?[\[(]?(\d{1,18})[\])]?")
-_PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
-_OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
-_PRODUCER = re.compile(r"producerId=(\d{1,19}), epoch=(\d{1,5})")
-_THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
-_FAILED = re.compile(rf"(?P<words>.*) \((?P<error>[A-Z_0-9]{{4,60}})(?:{EPOCH_BUMP})?\)?(?:; [a-zA-Z].*)?", re.DOTALL)
+_NUMBER = regex(r"(?:Some|Optional\w*)?[\[(]?(\d{1,18})[\])]?")
+_PARTITION = regex(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
+_OLD_PARTITION = regex(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
+_PRODUCER = regex(r"producerId=(\d{1,19}), epoch=(\d{1,5})")
+_THROWN = regex(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
+_CONSTANT_FIRST = regex(r"([A-Z]{3,20}(?:_[A-Z]{2,20}){1,6})[.,;:)`'\"] ")
+"""An error of the protocol, and words behind it that are no part of its name."""
+_FAILED = regex(rf"(?P<words>.*) \((?P<error>[A-Z_0-9]{{4,60}})(?:{EPOCH_BUMP})?\)?(?:; [a-zA-Z].*)?", re.DOTALL)
 
 Row = list[int]
 
@@ -53,6 +56,8 @@ def fill_field(row: Row, name: str, value: str, strings: Strings) -> None:
         if found := _PRODUCER.search(value):
             row[COLUMNS["producer_id"]] = number(found[1], LARGEST["producer_id"])
             row[COLUMNS["producer_epoch"]] = number(found[2], LARGEST["producer_epoch"])
+    elif name == "error" and (constant := _CONSTANT_FIRST.match(value)):
+        row[COLUMNS["error_code"]] = strings.code(constant[1])
     elif name == "exception":
         thrown = _THROWN.fullmatch(value.strip())
         row[COLUMNS["error_code"]] = strings.code(thrown[1] if thrown else "")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.calls import CONSUMERS, METHODS
 
 TELLING = 8
 """Letters from which on a name is a client's method whatever class has it; `flush` and `send` are everybody's."""
-_NODE = re.compile(
+_NODE = regex(
     r"\s{1,40}at (?:async |new )?(?:[\w$.<>\[\] ]{1,120} )?\(?(?:file://|node:|[A-Za-z]:\\|/|\.{0,2}[\w@-])[^()\s]{1,300}"
     r":\d{1,7}(?: ?: ?\d{1,6})?\)?,?"
 )
 """A frame of Node: `at Object.beginTransaction (/app/node_modules/kafkajs/src/producer/index.js:138:29)`."""
-_NODE_CALL = re.compile(r"\bat (?:async )?(?:[\w$<>]{1,60}\.)?([\w$]{1,60}) (?:\[as [\w$]{1,60}\] )?\(")
-_REQUEST = re.compile(
+_NODE_CALL = regex(r"\bat (?:async )?(?:[\w$<>]{1,60}\.)?([\w$]{1,60}) (?:\[as [\w$]{1,60}\] )?\(")
+_REQUEST = regex(
     r"/protocol/requests/(initProducerId|addPartitionsToTxn|produce|addOffsetsToTxn|txnOffsetCommit|offsetCommit)/"
 )
 """Where KafkaJS reads the answer to a request of a transaction, or to a consumer's commit."""
@@ -28,10 +27,10 @@ _OF_REQUEST = {
     "txnOffsetCommit": "sendOffsetsToTransaction",
     "offsetCommit": CONSUMERS,
 }
-_NET = re.compile(r"\s{0,40}at Confluent\.Kafka\.[^\s(]{1,200}\.(\w{1,60})\(")
+_NET = regex(r"\s{0,40}at Confluent\.Kafka\.[^\s(]{1,200}\.(\w{1,60})\(")
 """A frame of Confluent.Kafka: `at Confluent.Kafka.Impl.SafeKafkaHandle.CommitTransaction(Int32 timeout)`."""
-_NET_COMMIT = re.compile(r"\bConsumer`\d\.Commit\(")
-_PHP = re.compile(
+_NET_COMMIT = regex(r"\bConsumer`\d\.Commit\(")
+_PHP = regex(
     r"\s{0,8}#\d{1,3} (?:[^\s:]{1,300}\(\d{1,7}\)|\[internal function\]): (?:[\w\\]{1,200}(?:->|::))?(\w{1,60})\("
 )
 """A frame of PHP: `#0 /app/src/TxWriter.php(57): RdKafka\\Producer->commitTransaction(15000)`."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.entries import KAFKA, message_of_exception
@@ -26,6 +25,8 @@ from kafkatx.terms.catalogue.loading import (
 from kafkatx.terms.catalogue.releases import Span
 from kafkatx.terms.catalogue.templates import parse_template, trimmed
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.matching import Pattern, RecognisedText, patterns
 from kafkatx.text.logs.source_code import ENDINGS
@@ -52,19 +53,20 @@ ONE_WORD = frozenset({
 _ERRORS = "org.apache.kafka.common.errors."
 _PACKAGES = {"KafkaException": "org.apache.kafka.common.", "IllegalStateException": "java.lang.",
              "IllegalArgumentException": "java.lang."}  # fmt: skip
-_WORD = re.compile(r"\S+")
-_ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026|\[\.\.\.\])\s*|\s*(?:\.{2,3}|\u2026|\[\.\.\.\])$")
-_LABEL = re.compile(
+_WORD = regex(r"\S+")
+_ELLIPSIS = regex(r"^(?:\.{3}|\u2026|\[\.\.\.\])\s*|\s*(?:\.{2,3}|\u2026|\[\.\.\.\])$")
+_LABEL = regex(
     r"(?:^|[:=>\])\"'`}{;(|-]|\b(?:due to|with|is|reason|error|exception\.?|Uncaught)|exception\.)\s*[\"'`(\[{]*$",
     re.IGNORECASE,
 )
-_REST = re.compile(
-    r"[\s\"'`.,;:)\]}>|!*_-]{0,8}(?:$|(?:\([\w$.:-]{1,200}\)|\[[^\]]{0,300}\]|at [\w$.]+\(|[,;:(|{]).*)", re.DOTALL
+_REST = regex(
+    r"[\s\"'`.,;:)\]}>|!*_-]{0,8}(?:$|(?:\([\w$.:-]{1,200}\)|\[[^\]]{0,300}\]|at [\w$.]+\(|[\w.]{1,40}=|[,;:(|{]).*)",
+    re.DOTALL,
 )
-_LOGGER = re.compile(r"\s*(?:[\w$]+\.)*[A-Z][\w$]*[a-z][A-Z][\w$]* +")
+_LOGGER = regex(r"\s*(?:[\w$]+\.)*[A-Z][\w$]*[a-z][A-Z][\w$]* +")
 """The name of a class with nothing between it and the message."""
-_TIME = re.compile(DATED_ANYHOW)
-_CODE = re.compile(
+_TIME = regex(DATED_ANYHOW)
+_CODE = regex(
     r"\b(?:throw |throws |new \w+\(|catch ?\(|instanceof |import |assert\w*\b(?!:)|"
     r"::class|::new|\.class\b|return (?!this exception)|const |val |def |var |public |"
     r"private |static (?!consumer|member)|final |@throws|@link|@code|String\.format|"
@@ -147,7 +149,8 @@ def best_in(line: str) -> Found | None:
     if len(kinds) > 1 and not best[0].is_whole:
         return None
     told = [rival for rival in rivals if rival.pattern.entry.kind in kinds]
-    return (told or rivals)[0]
+    failed = [rival for rival in rivals if rival.pattern.entry.kind is EventKind.failure]
+    return (told or failed or rivals)[0]
 
 
 def most_in(line: str) -> int:

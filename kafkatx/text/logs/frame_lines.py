@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 
+from kafkatx.terms.packaged import packaged_text
 from kafkatx.text.logs.calls import TRANSACTIONAL
 
 FEWEST_FILES = 2
@@ -49,6 +49,6 @@ def release_of_frames(frames: Iterable[Frame]) -> str | None:
 @cache
 def _table() -> dict[str, frozenset[str]]:
     """Place of a frame to the releases that have one there."""
-    text = files(__package__).joinpath("frame_lines.tsv").read_text("utf-8")
+    text = packaged_text(__package__, "frame_lines.tsv")
     rows = (line.split("\t") for line in text.splitlines()[1:])
     return {place: frozenset(releases.split(",")) for place, releases in rows}

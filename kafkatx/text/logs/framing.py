@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.levels import OF_LOG4J
 from kafkatx.text.logs.contexts import CLIENTS, NOTHING, Context, split_context, with_thread
 from kafkatx.text.logs.error_names import PACKAGES, SIMPLE_CLASS
 from kafkatx.text.logs.fronts import Parted, parted
 from kafkatx.text.logs.json_lines import StructuredLine, read_record
-from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, OF_NET, SYSLOG_LEVELS, LineLayout
+from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, OF_NET, SYSLOG_LEVELS, Groups, LineLayout, first_fitting, heads
 from kafkatx.text.logs.stamps import DATED, DAY_MS, NO_STAMP, STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
 from kafkatx.text.logs.wrappers import WRAPPERS, NamedFronts, Wrapped, Wrapper, unwrap, wrappers_of
 
@@ -61,39 +63,39 @@ class Framed:
     writer: str = ""
 
 
-_CONTINUED = re.compile(
+_CONTINUED = regex(
     r"\s|Caused by: |Suppressed: |\.\.\. \d|Wrapped by: |at [\w.$/<>]{1,250}\(|"
     r"Traceback \(most recent|During handling of the above|The above exception was|"
     rf"{PACKAGES}[\w$]{{1,99}}(?:Exception|Error|Throwable|Fenced)\b(?!\.)|"
     rf"{SIMPLE_CLASS}(?::|$)|"
     r"#\d{1,3} (?:[^\s:]{1,300}\(\d{1,7}\)|\[internal function\]): |#\d{1,3} \{main\}|\[stacktrace\]|Stack trace:$"
 )
-_REMNANT = re.compile(
+_REMNANT = regex(
     rf"(?P<front>[^\n]{{0,200}}?)\b(?P<level>{OF_LOG4J})\]? {{1,4}}"
     r"(?:\[(?P<thread>[^\[\]]{1,250})\] )?(?P<logger>[A-Za-z_$][\w.$-]{0,249}?) {1,8}[-:] (?P<message>.*)",
     re.DOTALL,
 )
-_TIME_LEFT = re.compile(r"\b\d\d:\d\d:\d\d[.,]\d{3}\b")
-_THREAD_LEFT = re.compile(r"\[?([^\[\]]{1,250})\] *$")
-_LIBRDKAFKA = re.compile(r"([A-Z][A-Z0-9_]{1,31}) (?=\[[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}\] )")
-_LOGGER_LEFT = re.compile(
+_TIME_LEFT = regex(r"\b\d\d:\d\d:\d\d[.,]\d{3}\b")
+_THREAD_LEFT = regex(r"\[?([^\[\]]{1,250})\] *$")
+_LIBRDKAFKA = regex(r"([A-Z][A-Z0-9_]{1,31}) (?=\[[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}\] )")
+_LOGGER_LEFT = regex(
     r"(?:[A-Z]{1,5} {1,2})?(?:(?P<logger>[\w$]{0,99}\.[\w.$]{1,249}) ?- (?P<message>[\[A-Z].*)|"
     rf"[\w.$]{{0,250}} ?- (?P<told>\[(?:{CLIENTS}) \w{{1,20}}Id=.*))",
     re.DOTALL,
 )
-_NO_LEVEL = re.compile(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
-_DATED = re.compile(rf"\[?{DATED}:\d\d|\[?\d\d:\d\d:\d\d[.,]\d{{3}}")
-_TIME_TOLD = re.compile(r"Kafka startTimeMs: (1\d{12})(?!\d)")
-_STAMP_FIRST = re.compile(STAMP)
+_NO_LEVEL = regex(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
+_DATED = regex(rf"\[?{DATED}:\d\d|\[?\d\d:\d\d:\d\d[.,]\d{{3}}")
+_TIME_TOLD = regex(r"Kafka startTimeMs: (1\d{12})(?!\d)")
+_STAMP_FIRST = regex(STAMP)
 LONGEST_COLLECTORS = 160
 """Characters that a collector of logs may put before a JSON object."""
-_TIME_OF_DAY = re.compile(r"(?<![\d:])\d\d:\d\d:\d\d[.,]\d{3}(?!\d)")
-_BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
-_LAST_NAME = re.compile(r"(?<![\w$/.-])((?:[a-z_][\w$]{0,99}\.){1,12}[\w$]{1,99})[\]>)]?[\s:|-]{1,8}$")
+_TIME_OF_DAY = regex(r"(?<![\d:])\d\d:\d\d:\d\d[.,]\d{3}(?!\d)")
+_BROKER_LOGGER = regex(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
+_LAST_NAME = regex(r"(?<![\w$/.-])((?:[a-z_][\w$]{0,99}\.){1,12}[\w$]{1,99})[\]>)]?[\s:|-]{1,8}$")
 """A logger at the end of a front: a dotted name that begins small."""
-_THREAD_BEHIND = re.compile(r"(?<=\)) \[[^\[\]]{1,250}\]$")
+_THREAD_BEHIND = regex(r"(?<=\)) \[[^\[\]]{1,250}\]$")
 """` [thread]` behind ` (logger)`, as the images of Strimzi print it (`%m (%c) [%t]`)."""
-_LAST_LOGGER = re.compile(r"[ \t]{2,8}\[((?:[\w$-]{1,99}\.){2,20}[\w$-]{1,99})\]$")
+_LAST_LOGGER = regex(r"[ \t]{2,8}\[((?:[\w$-]{1,99}\.){2,20}[\w$-]{1,99})\]$")
 """`   [logger]` at the end of a line, as Debezium's images print it."""
 
 
@@ -150,7 +152,8 @@ class Framer:
 
     def has_layout(self, line: str) -> bool:
         """Tell, cheaply, whether a line has the layout that most lines of the file have; False is no answer."""
-        return self._order[0].pattern.match(self.inside(line)) is not None
+        text = self.inside(line)
+        return self._order[0].read(text, heads(text)) is not None
 
     def continues(self, line: str) -> bool:
         """Tell whether a line, without its wrappers, belongs to one above it."""
@@ -168,7 +171,7 @@ class Framer:
             wrappers |= {wrapper.name: wrapper for wrapper in wrappers_of(line)}
             text = unwrap(line).text
             inner = text.lstrip(" ")
-            fits = next((at for at, layout in enumerate(LAYOUTS) if layout.pattern.match(inner)), None)
+            fits = first_fitting(inner)
             if fits is not None:
                 counts[fits] += 1
                 indents[len(text) - len(inner)] = indents.get(len(text) - len(inner), 0) + 1
@@ -230,19 +233,19 @@ class Framer:
         text = wrapped.text
         if text[:1] in " \t":
             return None
+        begins = heads(text)
         for layout in self._order:
-            if found := layout.pattern.match(text):
-                return self._of_shape(found, layout, wrapped)
+            if groups := layout.read(text, begins):
+                return self._of_shape(groups, layout, wrapped)
         return None
 
-    def _of_shape(self, found: re.Match[str], layout: LineLayout, wrapped: Wrapped) -> Framed:
-        groups = found.groupdict()
+    def _of_shape(self, groups: Groups, layout: LineLayout, wrapped: Wrapped) -> Framed:
         thread, logger = groups.get("thread") or "", groups.get("logger") or ""
         name = (groups.get("level") or "").upper()
         level = LEVELS.get(name, OF_NET.get(name, Level.unknown))
-        message = found["message"]
+        message = groups["message"] or ""
         if layout.name == "librdkafka":
-            level, message = SYSLOG_LEVELS[int(found["number"])], f"{logger} [{thread}] {message}"
+            level, message = SYSLOG_LEVELS[int(groups["number"] or 0)], f"{logger} [{thread}] {message}"
             thread = ""
         if facility := _LIBRDKAFKA.match(message):
             logger, message = f"rdkafka.{facility[1]}", message[facility.end() :]
@@ -250,7 +253,7 @@ class Framer:
         rest = rest.rstrip()
         if not logger and rest.endswith((")", "]")):
             rest, logger = _without_logger(rest)
-        stamp = read_stamp(groups["time"]) if groups.get("time") else NO_STAMP
+        stamp = read_stamp(time) if (time := groups.get("time")) else NO_STAMP
         at, of_day, zoned = self._time(stamp, wrapped.stamp)
         return Framed(
             at, zoned, level, thread, logger, with_thread(context, thread), rest, layout.name, of_day,

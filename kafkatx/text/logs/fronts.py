@@ -6,13 +6,13 @@ its messages (around.py) stands before it, and in that the time and the level, w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.around import is_front
 from kafkatx.text.logs.error_names import CLASS, NOT_WITHIN, SIMPLE_CLASS
 from kafkatx.text.logs.exceptions import known_classes
@@ -24,12 +24,12 @@ from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 
 LONGEST = 4_096
 """Characters of a line that are looked at."""
-_CLASS = re.compile(rf"{NOT_WITHIN}(?:{CLASS}|{SIMPLE_CLASS}(?![\w$.(]))")
-_BRACKET = re.compile(r"\[[^\[\]]{0,120}\b(?:clientId|transactionalId|id|brokerId|partition)=[^\[\]]{0,300}\][: ]*$")
+_CLASS = regex(rf"{NOT_WITHIN}(?:{CLASS}|{SIMPLE_CLASS}(?![\w$.(]))")
+_BRACKET = regex(r"\[[^\[\]]{0,120}\b(?:clientId|transactionalId|id|brokerId|partition)=[^\[\]]{0,300}\][: ]*$")
 """Whose message it is, as clients and brokers print it before a message."""
-_STAMP = re.compile(rf"(?<![\d.:/-])(?:{STAMP})")
+_STAMP = regex(rf"(?<![\d.:/-])(?:{STAMP})")
 _NAMES = "|".join(sorted((*LEVELS, "ERRO"), key=len, reverse=True))
-_LEVEL = re.compile(rf"(?<![\w.$-])(?:({_NAMES})(?![\w.$-])|({_NAMES.lower()})(?=[\]\s:|>]))|\b[A-Z]?(E)(?= +$)")
+_LEVEL = regex(rf"(?<![\w.$-])(?:({_NAMES})(?![\w.$-])|({_NAMES.lower()})(?=[\]\s:|>]))|\b[A-Z]?(E)(?= +$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.stamps import NO_STAMP, Stamp, read_stamp
 from kafkatx.text.logs.wrappers import parse_object
 
@@ -51,11 +52,9 @@ _OF_SYSLOG = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG
 _MARKS = str.maketrans("", "", "@_-")
 MOST_STRINGS = 64
 """Strings of an object that are looked at for what no key tells."""
-_THROWN = re.compile(
-    r"\n\s*(?:at |File \")|Caused by: |Exception\b|Error\b|Fenced\b|rror: |ailed|\b[A-Z]{3,}_[A-Z_]{3,}\b"
-)
-_PAIR = re.compile(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,16000})"|([^" ]{0,1000}))(?= |$)')
-_OPEN_PAIR = re.compile(r'(?:^| )(cause|error|err|exception|stack_?trace)="(?=[^"])(.*)$', re.DOTALL)
+_THROWN = regex(r"\n\s*(?:at |File \")|Caused by: |Exception\b|Error\b|Fenced\b|rror: |ailed|\b[A-Z]{3,}_[A-Z_]{3,}\b")
+_PAIR = regex(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,16000})"|([^" ]{0,1000}))(?= |$)')
+_OPEN_PAIR = regex(r'(?:^| )(cause|error|err|exception|stack_?trace)="(?=[^"])(.*)$', re.DOTALL)
 """A last value that holds quotation marks as they are, or goes on in the next lines (`cause="Exception in ...`)."""
 
 

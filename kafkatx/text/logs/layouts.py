@@ -11,12 +11,16 @@ Order    the more a layout demands, the earlier it is tried; the first that fits
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from kafkatx.terms.events import Level
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import STAMP
+
+MOST_REMEMBERED = 1024
+"""Lines of which is remembered which layout they have: of a short text several readers ask, one behind the other."""
 
 LEVELS = {
     "TRACE": Level.trace, "FINEST": Level.trace, "FINER": Level.trace,
@@ -66,6 +70,25 @@ _FIELDS = {
 }
 
 
+TIME_FIRST = "{time} "
+"""How most shapes begin."""
+_HEAD = regex(_FIELDS["time"] + r"(?=[ \t])")
+Head = tuple[str, int]
+"""A time that a line begins with, and where the blank behind it stands."""
+Groups = dict[str, str | None]
+"""What a line has of the fields of its layout, by name."""
+
+
+def heads(text: str) -> tuple[Head, ...]:
+    """The times that a line can be said to begin with, the longest first: `10:23:51 UTC`, and `10:23:51`."""
+    found: list[Head] = []
+    end = len(text)
+    while head := _HEAD.match(text, 0, end):
+        end = head.end()
+        found.append((head["time"], end))
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class LineLayout:
     """A shape and lines that have it: each what stands before the message, the message, what stands behind it."""
@@ -77,8 +100,41 @@ class LineLayout:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The shape as a regular expression; every repetition in it is bounded or followed by what it can't hold."""
-        head = re.split(r"(\{[\w ]+\}| )", self.shape.removesuffix("{message}").rstrip())
-        return re.compile("".join(map(_piece, head)) + r"[ \t]{0,8}" + _FIELDS["message"], re.DOTALL)
+        return regex(self._written(self.shape), re.DOTALL)
+
+    def read(self, text: str, begins: tuple[Head, ...]) -> Groups | None:
+        """Return what a line holds that has this layout, None for another; `begins` are its `heads`.
+
+        It is what `pattern` finds. Most layouts begin with a time, which is the dearest part: it is read once for all.
+        """
+        plain = text.replace("\t", " ") if "\t" in text else text
+        for sign in self._signs:
+            if sign not in plain:
+                return None
+        if not self._begins_with_time:
+            return found.groupdict() if (found := self.pattern.match(text)) else None
+        for time, end in begins:
+            if found := self._behind_time.match(text, end):
+                return {**found.groupdict(), "time": time}
+        return None
+
+    @cached_property
+    def _signs(self) -> tuple[str, ...]:
+        """What stands between the fields, each with the blank before it: quick to look for."""
+        head = self.shape.removesuffix("{message}").rstrip()
+        return tuple(sign for piece in re.split(r"\{[\w ]+\}", head) for sign in re.findall(r" ?\S+", piece))
+
+    @cached_property
+    def _begins_with_time(self) -> bool:
+        return self.shape.removesuffix("{message}").rstrip().startswith(TIME_FIRST)
+
+    @cached_property
+    def _behind_time(self) -> re.Pattern[str]:
+        return regex(self._written(self.shape.removeprefix(TIME_FIRST.rstrip())), re.DOTALL)
+
+    def _written(self, shape: str) -> str:
+        head = re.split(r"(\{[\w ]+\}| )", shape.removesuffix("{message}").rstrip())
+        return "".join(map(_piece, head)) + r"[ \t]{0,8}" + _FIELDS["message"]
 
 
 def _piece(piece: str) -> str:
@@ -332,3 +388,10 @@ LAYOUTS = (
     _of("console of .NET", "{net}: {category}[{number}]{message}", ("fail: Reconciliation.Worker[0]", "")),
     _of("time", "{time} {message}", ("2024/04/03 18:21:00 ", "producer id initialization success; id: 9, epoch: 0")),
 )
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def first_fitting(text: str) -> int | None:
+    """Return the number of the first layout that a line has, None where it has none."""
+    begins = heads(text)
+    return next((number for number, layout in enumerate(LAYOUTS) if layout.read(text, begins)), None)

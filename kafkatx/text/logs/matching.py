@@ -9,10 +9,9 @@ Literals each text has one literal that its lines hold: the prefilter (kernels/l
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from kafkatx.kernels.literals import Automaton, automaton
@@ -25,7 +24,10 @@ from kafkatx.terms.catalogue.loading import (
     event_templates,
 )
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
+from kafkatx.terms.error_codes import ATOMS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.calls import BEGUN, INITIALISED
 from kafkatx.text.logs.spelled import words
 
@@ -37,16 +39,16 @@ TELLING = 24
 """Literal characters from which on a text needs no logger to be known by."""
 HEAD = 4
 """Characters of a message by which the texts that may fit are found."""
-_BROKER = re.compile(r"(?:TxnCoordinator|GroupCoordinator|[\w.-]{1,250}:\d{1,5})/(?:\d{1,10}|bootstrap): ")
+_BROKER = regex(r"(?:TxnCoordinator|GroupCoordinator|[\w.-]{1,250}:\d{1,5})/(?:\d{1,10}|bootstrap): ")
 """A broker as librdkafka names it."""
-_BESIDE = re.compile(r"; [A-Za-z][\w.-]{0,39}: ")
+_BESIDE = regex(r"; [A-Za-z][\w.-]{0,39}: ")
 """What a structured line says beside its message, of which only texts of franz-go are a part."""
-_BRACKET = re.compile(r"\[\w+ <\w+>\] ")
+_BRACKET = regex(r"\[\w+ <\w+>\] ")
 """A bracket in front of a text (`[GroupId <groupId>] `): lines come without it, as its words are their context."""
 TROUBLE = (
     b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError", b"KafkaJS",
     b"[Error ", b"aiokafka.errors.", b"kafka.errors.", b"code=_", b"code: _", b"Error code = ",
-    b"RD_KAFKA_RESP_ERR_", b"RdKafkaRespErr",
+    b"RD_KAFKA_RESP_ERR_", b"RdKafkaRespErr", b"Rdkafka::",
 )  # fmt: skip
 """Literals of lines that matter whatever text they hold: exceptions, and blocks of settings."""
 REQUESTS = (
@@ -109,6 +111,12 @@ def match_exception(message: str) -> RecognisedText | None:
     return _match(trimmed(message), "", *texts_of("exception"))
 
 
+def tells_of_call(message: str) -> bool:
+    """Tell whether the message of an exception is a framework's that says which call of its producer failed."""
+    found = match_exception(message)
+    return found is not None and any(name == "api" for name, _ in found.pattern.entry.constants)
+
+
 @cache
 def patterns() -> tuple[Pattern, ...]:
     """All texts: events before what is none yet, the most telling first; of equal texts of one place the first."""
@@ -127,7 +135,8 @@ def prefilter() -> Automaton:
     own = (literal for pattern in patterns() for literal in _literals(pattern))
     spelled = (text[:LONGEST_LITERAL].encode() for text in words())
     named = (f"{error.name}: ".encode() for error in error_codes())
-    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *_python_classes()))
+    atoms = (atom.encode() for atom in ATOMS)
+    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *atoms, *_python_classes()))
 
 
 def _python_classes() -> Iterator[bytes]:

@@ -7,12 +7,12 @@ Kafka and is nothing else is a failure.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Level, Side
+from kafkatx.terms.regex import regex
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.bare import is_told_throw
 from kafkatx.text.logs.calls import METHODS, call_in, says_begun, says_initialised, unanswered_in
@@ -33,8 +33,8 @@ from kafkatx.text.logs.stamps import DATED, STAMP
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.traces import is_trace_line, read_trace
 
-_OF_PARTITION = re.compile(r"(?:^Partition |\bpartition=)(?P<name>[^\s,\]]+-\d{1,10})(?=[\s,\]]|$)")
-_OF_GROUP = re.compile(r"Group(?:Id)? (.+)")
+_OF_PARTITION = regex(r"(?:^Partition |\bpartition=)(?P<name>[^\s,\]]+-\d{1,10})(?=[\s,\]]|$)")
+_OF_GROUP = regex(r"Group(?:Id)? (.+)")
 VAGUE = frozenset({EventKind.append_refused, EventKind.other, EventKind.failure})
 """Kinds that an exception under the line says more than."""
 NO_FAILURES: dict[EventKind | None, frozenset[str]] = {
@@ -45,8 +45,8 @@ NO_FAILURES: dict[EventKind | None, frozenset[str]] = {
 """Errors of clients that tell of a connection, of records that an abort threw away, or of nothing that failed."""
 MOST_BELOW = 6
 """Lines of an entry in which a message is looked for that its first line does not have."""
-_TIMED = re.compile(rf"\W{{0,3}}(?:{STAMP})")
-_TIMED_WITHIN = re.compile(DATED)
+_TIMED = regex(rf"\W{{0,3}}(?:{STAMP})")
+_TIMED_WITHIN = regex(DATED)
 LATEST_TIME = 60
 """Characters at a line's beginning in which its own time stands: below another line it is one that was quoted."""
 TRIED_AGAIN = frozenset(
@@ -66,13 +66,13 @@ REFUSED_FOR_GOOD = frozenset(
     }
 )  # fmt: skip
 """Errors that no further try mends, though librdkafka asks again for its producer id."""
-_ANSWERED = re.compile(r"(?:Response \w{1,40}\(key: \d|Failed to send messages: )")
+_ANSWERED = regex(r"(?:Response \w{1,40}\(key: \d|Failed to send messages: )")
 """How KafkaJS logs, at ERROR, an answer that it may try again; when it gives up the application is told."""
-_MISLINKED = re.compile(
-    r"Incompatible KafkaProducer version|^['\"]?(?:[\w.$\[\]]{1,200} )?\[?L?org[./]apache[./]kafka[./]"
-)
+_WITHOUT_REQUESTS = "requests: { inflight: 0, finished: 0 }"
+"""What Redpanda prints of a producer of whose batches it knows none."""
+_MISLINKED = regex(r"Incompatible KafkaProducer version|^['\"]?(?:[\w.$\[\]]{1,200} )?\[?L?org[./]apache[./]kafka[./]")
 """What a virtual machine says of a class or method of Kafka's that is not there, and Flink of a field."""
-_RESUMABLE = re.compile(r"KafkaRetriableException|retry call to resume")
+_RESUMABLE = regex(r"KafkaRetriableException|retry call to resume")
 """What librdkafka says of a call that can be made again, and then goes on."""
 _THROWN = ("Confluent.Kafka.", "confluent_kafka.", "cimpl.", "KafkaJS")
 """Classes of exceptions that an application was thrown: whoever throws has stopped to try again."""
@@ -100,6 +100,8 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
         fill_field(row, "detail", own_words(framed.message), strings)
     if kind is None:
         return None
+    if kind is EventKind.sequence_refused and _WITHOUT_REQUESTS in framed.context.text:
+        kind = EventKind.unknown_producer
     _frame(row, kind, entry, strings)
     row[COLUMNS["kind"]] = kind
     row[COLUMNS["signs_code"]] = strings.code(signs)

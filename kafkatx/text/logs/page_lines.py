@@ -16,10 +16,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafkatx.terms.catalogue.templates import one_blank
+from kafkatx.terms.regex import regex
 from kafkatx.text.levels import OF_LOG4J
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.contexts import CLIENTS
-from kafkatx.text.logs.error_names import CLASS, NOT_WITHIN
+from kafkatx.text.logs.error_names import ANSWER, CLASS, NOT_WITHIN
 from kafkatx.text.logs.fragments import TELLING, most_in, most_over
 from kafkatx.text.logs.stamps import DATED, STAMP
 from kafkatx.text.pages.likeness import begins_entry, begins_line, goes_on, is_fence
@@ -34,26 +35,38 @@ NEAR_THE_END, FEWEST_BROKEN, MOST_OF_THEM = 8, 3, 0.6
 """A terminal breaks at one column: so many lines end there, and so large a share of those that end near it."""
 FEWEST_OF_LOG = 3
 """Lines of a log to each that is none, from which on nobody has put signs before its lines."""
-_ESCAPED = re.compile(
+_ESCAPED = regex(
     r"\\[_\[\]*<>#-]|&(?:lt|gt|amp|quot|nbsp|#\d{1,5});|<br ?/?>|</\w|^\s*[`<]|^\s+(?:message|stack|reason|msg): ['`]"
     r"|^\"[\d\[].*\"[,;]?\s*$"
 )
-_CUT_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
-_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")
+_COMMENTED = regex(r"\s*(?:\*|//+|#+|(?:> ?)+)\s+(?:at [\w.$<>/@-]{3,250}\(|Caused by: |\.\.\. \d{1,4} more)")
+"""A line of a stack trace that somebody put into a comment."""
+_ANSWER = regex(ANSWER)
+_FIELD_BELOW = regex(
+    r"\s+[\"']?(?P<name>broker|clientId|error|correlationId|size|timestamp|logger|groupId)[\"']?: "
+    r"(?P<value>.{1,600}?),?\s*"
+)
+_CUT_FRAME = regex(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
+_FRAME = regex(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")
 _ROOTS = r"(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\."
-_ROOT = re.compile(_ROOTS)
-_CUT_CLASS = re.compile(rf"{NOT_WITHIN}{_ROOTS}(?:[\w$]+\.)*[\w$]*$")
-_CLASS = re.compile(CLASS)
-_OPEN_END = re.compile(r"(?:Exception|Error|Throwable|Caused by|due to|Error Message):$|\bdue to$")
-_OPEN_FRONT = re.compile(rf"\[?{DATED}:\d\d.{{0,250}}(?:\b(?:{OF_LOG4J})|[\]:-])$", re.DOTALL)
-_CLIENT = re.compile(rf"\[(?:{CLIENTS})\b")
-_WRITER = re.compile(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
-_IN_OBJECT = re.compile(r'\s+"(?:@timestamp|timestamp|time|level|message|logger_name|thread_name|stack_trace)"\s*:\s*"')
-_OPEN_ERROR = re.compile(r"KafkaError\{[^{}]{0,1000}$")
-_TIMED_HEAD = re.compile(rf"(?:{STAMP})(?: (?:[\w$]+\.){{1,20}}[\w$]+ [\w$<>]+)?")
+_ROOT = regex(_ROOTS)
+_CUT_CLASS = regex(rf"{NOT_WITHIN}{_ROOTS}(?:[\w$]+\.)*[\w$]*$")
+_CLASS = regex(CLASS)
+_OPEN_END = regex(r"(?:Exception|Error|Throwable|Caused by|due to|Error Message):$|\bdue to$")
+_OPEN_FRONT = regex(rf"\[?{DATED}:\d\d.{{0,250}}(?:\b(?:{OF_LOG4J})|[\]:-])$", re.DOTALL)
+_CLIENT = regex(rf"\[(?:{CLIENTS})\b")
+_WRITER = regex(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
+_NAMED_FRONT = regex(r"[A-Za-z][\w.-]{0,60}[\s|:]{1,6}\S")
+_IN_OBJECT = regex(r'\s+"(?:@timestamp|timestamp|time|level|message|logger_name|thread_name|stack_trace)"\s*:\s*"')
+_OPEN_ERROR = regex(r"KafkaError\{[^{}]{0,1000}$")
+_TIMED_HEAD = regex(rf"(?:{STAMP})(?: (?:[\w$]+\.){{1,20}}[\w$]+ [\w$<>]+)?")
 """A time, or the first of the two lines of java.util.logging."""
-_LEVEL_FIRST = re.compile(r"(?:SEVERE|WARNING|INFO|CONFIG|FINE(?:R|ST)?): ")
-_OPEN_BRACKET = re.compile(rf"\[(?:{CLIENTS})(?: [^\[\]]{{0,300}})?$")
+_LEVEL_FIRST = regex(r"(?:SEVERE|WARNING|INFO|CONFIG|FINE(?:R|ST)?): ")
+_TYPED = regex(
+    r"\s{0,8}(?:>>> (?=(?:await|from|import|for|with|if|try|del|async|def)\b|[a-z_][\w.]{0,80}(?: ?= ?\S|\(|$))"
+    r"|In \[\d{1,5}\]: )"
+)
+_OPEN_BRACKET = regex(rf"\[(?:{CLIENTS})(?: [^\[\]]{{0,300}})?$")
 
 
 def page_lines(source: Sequence[Line]) -> Iterator[Line]:
@@ -62,7 +75,7 @@ def page_lines(source: Sequence[Line]) -> Iterator[Line]:
     foreign = sum(not (begins_line(line.text) or goes_on(line.text)) for line in filled)
     whole = list(_objects(source))
     undone = _without_writers(whole, list(_undone(whole, is_log=foreign * FEWEST_OF_LOG < len(filled))))
-    return _joined(_objects(_without_indent(undone)))
+    return _joined(_objects(_answers(_without_indent(undone))))
 
 
 def _without_writers(source: list[Line], undone: list[Line]) -> list[Line]:
@@ -94,15 +107,46 @@ def _without_indent(found: list[Line]) -> list[Line]:
 def _undone(source: Iterable[Line], is_log: bool) -> Iterator[Line]:
     """Lines without what pasting did to them; of a log only those that show escapes of Markdown or HTML."""
     for line in source:
-        if is_fence(line.text):
+        if is_fence(line.text) or _is_typed(line.text):
             yield replace(line, text="")
             continue
         is_own = is_log or begins_line(line.text)
-        found = logged(line.text) if not is_own or _ESCAPED.search(line.text) else (line.text,)
+        is_pasted = not is_own or _ESCAPED.search(line.text) or _COMMENTED.match(line.text)
+        found = logged(line.text) if is_pasted else _without_name(line.text)
         if found == (line.text,):
             yield line
         else:
             yield from (replace(line, text=text) for text in found)
+
+
+def _without_name(text: str) -> tuple[str]:
+    """A line among those of a log without the name that somebody wrote before it, if it then begins as a log's does."""
+    if begins_line(text) or goes_on(text) or not _NAMED_FRONT.match(text):
+        return (text,)
+    found = logged(text)
+    return (found[0],) if len(found) == 1 and begins_line(found[0]) else (text,)
+
+
+def _is_typed(text: str) -> bool:
+    """Whether a line is what somebody typed at the prompt of Python: it ends what was printed above it."""
+    found = _TYPED.match(text)
+    return found is not None and not begins_line(text[found.end() :])
+
+
+def _answers(source: Iterable[Line]) -> Iterator[Line]:
+    """Lines with each answer in one of which a logger of KafkaJS printed the fields below it, the error among them."""
+    head: Line | None = None
+    for line in source:
+        if head is not None and (field := _FIELD_BELOW.fullmatch(line.text)):
+            head = replace(head, text=f"{head.text.rstrip()} {field['name']}: {field['value']}", end=line.end)
+            continue
+        if head is not None:
+            yield head
+        head = line if _ANSWER.search(line.text) else None
+        if head is None:
+            yield line
+    if head is not None:
+        yield head
 
 
 def _objects(source: Iterable[Line]) -> Iterator[Line]:

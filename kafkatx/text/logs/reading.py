@@ -26,6 +26,7 @@ from kafkatx.text.logs.filling import COLUMNS
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
 from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of, spoken_event_of
+from kafkatx.text.logs.said_before import fill_said_before
 from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
@@ -114,6 +115,7 @@ class _Reading:
         self.blocks.close()
         self.lines = self.window.line - self.part.line
         events = self._with_traces(self.thinning.thin())
+        fill_said_before(self.file, self.part.position, self.framer, events, self.strings)
         is_call = (events["kind"] == EventKind.failure) & (events["api_code"] >= 0) & (events["side"] < 0)
         events["side"] = np.where(is_call, Side.client, events["side"])
         events = self.writers.apart(events)

@@ -18,6 +18,7 @@ from typing import Any
 
 from kafkatx.terms.catalogue.loading import error_codes
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.filling import COLUMNS, Row, fill_field
 from kafkatx.text.logs.strings import Strings
 
@@ -31,17 +32,17 @@ _BY_NAME = {
     "PRODUCE": 0, "INIT_PRODUCER_ID": 22, "ADD_PARTITIONS_TO_TXN": 24, "ADD_OFFSETS_TO_TXN": 25, "END_TXN": 26,
     "WRITE_TXN_MARKERS": 27, "TXN_OFFSET_COMMIT": 28,
 }  # fmt: skip
-_OLD = re.compile(
+_OLD = regex(
     r"(?:RequestHeader\((?P<header>[^()]{0,2000})\)|\{(?P<older>api_key=[^{}]{0,2000})\}) -- "
     r"(?P<rest>.*)",
     re.DOTALL,
 )
-_PAIR = re.compile(r"(?P<name>[A-Za-z_]{1,60})=(?P<value>'[^']*'|[^,(){}\[\]]*)")
-_CONNECTION = re.compile(r" from connection (\S{1,200}?);")
-_ADDRESS = re.compile(r"-(\[?[0-9a-fA-F.:%\w]+\]?):\d{1,5}-\d+(?:-\d+)?$")
-_ERROR = re.compile(r"[\"_]?error_?[cC]ode\"?[=:] ?(-?\d{1,5})")
-_PRODUCE = re.compile(r'"PRODUCE"|apiKey=PRODUCE\b|\bapi_key=0,')
-_REFUSED = re.compile(r"[eE]rror_?[cC]ode\"?[=:] ?-?[1-9]")
+_PAIR = regex(r"(?P<name>[A-Za-z_]{1,60})=(?P<value>'[^']*'|[^,(){}\[\]]*)")
+_CONNECTION = regex(r" from connection (\S{1,200}?);")
+_ADDRESS = regex(r"-(\[?[0-9a-fA-F.:%\w]+\]?):\d{1,5}-\d+(?:-\d+)?$")
+_ERROR = regex(r"[\"_]?error_?[cC]ode\"?[=:] ?(-?\d{1,5})")
+_PRODUCE = regex(r'"PRODUCE"|apiKey=PRODUCE\b|\bapi_key=0,')
+_REFUSED = regex(r"[eE]rror_?[cC]ode\"?[=:] ?-?[1-9]")
 """An answer that holds an error. The cheap test before a Produce request is read."""
 
 

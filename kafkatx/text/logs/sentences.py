@@ -10,48 +10,49 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.error_names import MENTIONED
 from kafkatx.text.logs.stamps import TIMED
 from kafkatx.text.logs.suppositions import ASKED, DEFINING, IS_CONDITION, MET_IN_SENTENCE, SUPPOSED_SENTENCE
 
 MOST_LINES = 6
 """Lines above and below that a sentence is looked for on."""
-_MENTION = re.compile(
+_MENTION = regex(
     rf"(?<![\w])(?:[a-z]\w*\.){{0,8}}{MENTIONED}"
     r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server|kafka): "
 )
-_END = re.compile(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])")
-_QUOTED = re.compile(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
-_SHOWN = re.compile(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
-_ITEM = re.compile(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
-_WORDS = re.compile(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_LOGGED = re.compile(
+_END = regex(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])")
+_QUOTED = regex(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
+_SHOWN = regex(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
+_ITEM = regex(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
+_WORDS = regex(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
+_HAN = regex(r"[\u4e00-\u9fff]")
+_LOGGED = regex(
     rf"{TIMED}|(?:^|^\S{{1,40}} |[\[|<(]) *(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|INFO|DEBUG)\b|^\s*at "
     r"|Caused by|^Traceback|^\s*File \""
 )
-_MACHINE = re.compile(
+_MACHINE = regex(
     r"\w=\S|\[[^\] ]+[:=|][^\]]*\]|\{[\"']?@?\w+[\"']?:|\w\.\w{1,5}:\d+|^\s*\w+: ['\"`]|[\^|]\w+[\^|]|\(after \d+"
     r"|^[\w.$]+(?:Exception|Error)\b(?::|$)"
     r"|^[\w.$-]+:\s*$|^\[\w+ clientId="
 )
 """What programs print and nobody writes in a sentence."""
-_CHANGED = re.compile(
+_CHANGED = regex(
     r"(?:\[?[A-Z]{3,12}-\d{2,6}\]?:? |#\d+:? |\(#\d+\) |[\w/-]{2,30}: )?"
     r"(?:Fix(?:ed|es)?|Improve[ds]?|Add(?:ed|s)?|Remove[ds]?|Change[ds]?|Deprecate[ds]?|Handle[ds]?|Support(?:ed|s)?"
     r"|Treat(?:ed|s)?|Avoid(?:ed|s)?|Prevent(?:ed|s)?|Allow(?:ed|s)?|Rename[ds]?|Make|Bump(?:ed|s)?|Return|Raise"
     r"|Map)\b"
 )
 """How an entry of a list of changes begins."""
-_STEP = re.compile(r"\s*(?:Given|When|Then|And|But|Scenario:|Feature:)\s+\S")
+_STEP = regex(r"\s*(?:Given|When|Then|And|But|Scenario:|Feature:)\s+\S")
 """A step of a test in words."""
-_SEARCH = re.compile(
+_SEARCH = regex(
     r"\s*(?:[$%#>]\s*)?(?:sudo )?(?:grep|egrep|zgrep|rg|ag|ack|journalctl|kubectl logs|docker logs|jq|awk"
     r"|sed)\s.*[\"'\w]"
     r"|.*[\"']\s+(?:OR|AND)\s+[\"']|.*\|\s*(?:stats|where|timechart|count_over_time|count by|summarize)\b"
     r"|.*\|[=~]\s*[\"`]"
 )
-_FAQ = re.compile(r"\s*(?:#{1,6} |\*\*|Q\d*[:.] ).*\?\W*$")
+_FAQ = regex(r"\s*(?:#{1,6} |\*\*|Q\d*[:.] ).*\?\W*$")
 
 
 def speaks_of(texts: Sequence[str], number: int) -> bool:

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.error_names import CONFLUENT, EPOCH_BUMP, KAFKAJS, TYPE_ARGUMENTS
+from kafkatx.text.logs.exceptions import atom_in
 from kafkatx.text.logs.source_code import BEGINNINGS, ENDINGS, THROWS
 from kafkatx.text.logs.spelled import all_spelled_in
 
@@ -26,10 +28,12 @@ _SIGNS = (
     "producer ", "valid in state ", "_", "cimpl.", "[thrd:", "RespErr", "failed with a",
     "outstanding messages", "API call", "failed delivery", "apiId", "Error code = ", "record", "broker ",
     "retry buffer", "panic: ", "` must be set",
-    "` requires `",
+    "` requires `", "Rdkafka::", "error, ", " :", "failed ",
 )  # fmt: skip
 """One of these stands in every line that shows an error: quick to look for."""
-_SHAPES = re.compile(
+_MATCHED = ("->", "=>", "<-")
+"""Signs of a program that asks which error it was."""
+_SHAPES = regex(
     rf"{CONFLUENT}[^}}]{{1,4000}}\}}?|KafkaError \([A-Z][\w /]{{2,40}} error: "
     rf"|\[Error \d{{1,4}}\] [A-Z]\w{{2,79}}|(?<![\w.$]){KAFKAJS}(?=: |:?$|:? ?\{{| \[KafkaJS)"
     r"|(?<![\w.$])(?:(?:aio)?kafka\.errors|cimpl|confluent_kafka(?:\.cimpl)?|Confluent\.Kafka)\.[A-Z]\w{2,79}"
@@ -39,21 +43,22 @@ _SHAPES = re.compile(
     r"|\bcode[=:] ?_[A-Z_]{3,40}\b|\[thrd:[^\]]{1,200}\]: |\bRD_KAFKA_RESP_ERR__?[A-Z]\w{2,60}"
     r"|\bapiId: '[A-Z]+_[A-Z_]{3,50}'"
     r"|(?:\bKafkaResponseError )?\bRdKafkaRespErr[A-Z]\w{2,60}"
+    r"|#?<?Rdkafka::(?:\w{2,40}::)?\w{0,40}Error: .{1,300}? \([a-z_]{3,50}\)>?"
 )
-_LABEL = re.compile(
+_LABEL = regex(
     r"(?:(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception\.?|got|due to|by|Uncaught))\s*"
     r"[\"'`(\[{<#]*(?:\d+ )?|^\W{0,3}(?:error|failed|unable|could not)\b(?: [\w'-]{1,30}){0,6} )$",
     re.IGNORECASE,
 )
 """What may stand before an error; `console.error('Error sending', error)` puts no colon between."""
-_REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
-_CODE = re.compile(
+_REST = regex(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|\[-?\d{1,4}\]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
+_CODE = regex(
     rf"^\s*(?:{BEGINNINGS}|#(?!\d|<)|--|from \w+ import|except |catch |case |elif |else |assert|require\.|expect\("
     rf"|self\.|await )|{ENDINGS}|{THROWS}"
     r"|\blog(?:ger|ging)?\.\w+\(|[pP]rintf?(?:ln)?!?\(|console\.\w+\(|=> ?\{"
 )
 """A line of source code."""
-_LISTED = re.compile(
+_LISTED = regex(
     r"^\s*(?:[-*\u2022] |\d+[.)] )?[`*]{0,3}(?:[A-Z]+_[A-Z_]+|_[A-Z_]{4,}|[A-Z]\w+(?:Error|Exception))[`*]{1,3}"
     r"\s*[-:\u2013=]"
 )
@@ -67,7 +72,13 @@ def shows_error(text: str) -> bool:
         return False
     spans = [(found.start(), found.end()) for found in _SHAPES.finditer(line)]
     spans += [(found.start, found.end) for found in all_spelled_in(line)]
-    return any(_is_alone(line, begin, end) for begin, end in spans)
+    return _shows_atom(line) or any(_is_alone(line, begin, end) for begin, end in spans)
+
+
+def _shows_atom(line: str) -> bool:
+    """Whether a line shows an error as an atom of Erlang's, and matches none as programs do."""
+    atom = None if any(sign in line for sign in _MATCHED) else atom_in(line)
+    return atom is not None and ("{" in atom[0] or line.startswith("** (") or is_front(line[: atom.start()]))
 
 
 def shapes_in(text: str) -> Iterator[tuple[int, int]]:

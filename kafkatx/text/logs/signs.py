@@ -7,9 +7,9 @@ business (findings/known_defects.py).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.defect_texts import is_quoted, signs_in
 from kafkatx.text.logs.entries import Entry
 from kafkatx.text.logs.framing import MESSAGE_ONLY
@@ -19,14 +19,14 @@ SEPARATOR = "\n"
 MOST_LINES = 200
 """Lines of an entry that are looked at."""
 LONGEST_LINE = 4_096
-_TRACED = re.compile(
+_TRACED = regex(
     r"\s{0,40}(?:at |File \"|Caused by: |#\d{1,3} +0x|[\w.$]{1,200}(?:Exception|Error)\b)"
     r"|\s{0,40}\d{1,3}: +(?:0x[0-9a-f]{4,16} - )?[\w<]"
     r"|\s{0,40}\[?\{'?[\w.]{1,80}'?,'?[\w/-]{1,80}'?,(?:\d{1,3},|\[)"
     r"|\s{0,40}[\w.!@/-]{1,200}/[\w.@!/-]{1,120}\.(?:\(\*?\w{1,60}\)\.)?\w{1,80}\("
 )
 """A frame or an exception of a trace, of Java, Python, C, Rust, Erlang or Go."""
-_PYTHON_FRAME = re.compile(r"\s{1,40}File \"")
+_PYTHON_FRAME = regex(r"\s{1,40}File \"")
 
 
 def signs_of(entry: Entry) -> str:

@@ -13,6 +13,8 @@ import re
 from collections.abc import Sequence
 from html import unescape
 
+from kafkatx.terms.regex import regex
+
 BEGINNINGS = r"//|/\*|\* |import |const |let |var |func |fn |def |class |throw |raise |return |if |\}|@|<"
 """How a line of source code begins: no line of a log does."""
 ENDINGS = r"\) ?\{\s*$|;\s*$"
@@ -25,11 +27,11 @@ FEWEST = 2
 """Lines of code among them."""
 MOST_BLANK = 2
 """Empty lines in a row that code may have."""
-_FRONT = re.compile(
+_FRONT = regex(
     r"(?:[\w./-]{3,300}\.[a-z]{1,8}[:-]\d{1,6}[:-]|\s*>?\s*\d{1,6}(?: ?[|:]|\t| {1,2}(?=\S| {2}))|(?:> ?)+"
     r"|[+-](?=\s|\w|$|[\"'/*}]))"
 )
-_TAG = re.compile(r"</?\w[^<>]{0,300}>")
+_TAG = regex(r"</?\w[^<>]{0,300}>")
 _KEYWORD = (
     r"(?:public|private|protected|internal|static|final|override|sealed|async|export|default|abstract|virtual"
     r"|inline|unsafe|pub)\s+\w"
@@ -48,7 +50,7 @@ _KEYWORD = (
     r"|self\.\w|this\.\w"
     r"|\*?\s*@(?:param|return|throws|see|deprecated|since|locality|remark|sa|brief)\b|\.\w+\("
 )
-_STRONG = re.compile(
+_STRONG = regex(
     rf"\s*(?:{_KEYWORD})"
     r"|.*(?:\)\s*(?:->|=>|throws [\w, .]+)?\s*\{|=>\s*[{(]|\)\s*;|\w\s*;|['\"]\s*;|[\])}]\s*;|\w\(|\(\s*|&&|\|\|"
     r"|\\|\+ ?=.*|:=.*|\{@(?:link|code).*)$"
@@ -58,34 +60,34 @@ _STRONG = re.compile(
     r"|[\"'].*[\"']),?$"
     r"|\s*\w+=[^\s,;]+,$|\s*[A-Za-z]\w*:\s+(?:\[\]\w|-?\d+,$|\w+\{)"
 )
-_COMMENT = re.compile(r"\s*(?:/\*|\*/|\*(?:\s|$)|//|#(?:\s|:)|--\s|;;|\"\"\"|'''|<!--)|.*\*/\s*$|.{1,200}\s//\s")
-_CLOSING = re.compile(r"\s*[\])}]+[;,]?\s*$")
-_LITERAL = re.compile(
+_COMMENT = regex(r"\s*(?:/\*|\*/|\*(?:\s|$)|//|#(?:\s|:)|--\s|;;|\"\"\"|'''|<!--)|.*\*/\s*$|.{1,200}\s//\s")
+_CLOSING = regex(r"\s*[\])}]+[;,]?\s*$")
+_LITERAL = regex(
     r"\s*[frbu]?[\"'`].*[\"'`]?\s*[+\\,;:)\]}]*$|.*[\"'`][^\"'`]{3,}[\"'`]\s*(?:\}|\)|,|;|:|\]|\+"
     r"|\\|=>)*\s*\S{0,20}$|.*\w\([frbuL]?[\"'`]"
 )
-_EXPRESSION = re.compile(r".*(?:[,(){;\\:]|\|\||&&|==.*)\s*$|.*\w\(.*\)|\s*[\w:]+\s*(?:=|:=)\s")
-_UNFILLED = re.compile(
+_EXPRESSION = regex(r".*(?:[,(){;\\:]|\|\||&&|==.*)\s*$|.*\w\(.*\)|\s*[\w:]+\s*(?:=|:=)\s")
+_UNFILLED = regex(
     r"%(?:[-+]?\d{0,3}\.?\*?(?:l{0,2}[dius]|zu|[svqxT]|\+v))(?![\w%])|%\{\w+\}"
     r"|[\"'`].*[$#]\{\w[^}]{0,80}\}.*[\"'`]|\"\s?PRI[diux]\d\d"
 )
-_FORMAT = re.compile(r"[\"'`].*%(?:l{0,2}[diusv]|zu)(?![\w%])")
-_UNFILLED_LITERAL = re.compile(
+_FORMAT = regex(r"[\"'`].*%(?:l{0,2}[diusv]|zu)(?![\w%])")
+_UNFILLED_LITERAL = regex(
     r"[\"'`].*(?<![\w=])\{\w{0,30}(?::[^}]{0,8}|![rs])?\}.*[\"'`]?|.*(?<![\w=])\{\}.*[\"'`][,)+;]"
 )
-_CLOSED_CALL = re.compile(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
-_DESCRIBED = re.compile(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]", re.IGNORECASE)
+_CLOSED_CALL = regex(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
+_DESCRIBED = regex(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]", re.IGNORECASE)
 """What a table in a program says of an error."""
-_OPEN_CALL = re.compile(r".*[\w\]]\(\s*$|\s*\w+ ?[=:]\s*\(?\s*$")
-_CLOSED = re.compile(r"\s*\)+[;,)]*")
-_OUTPUT = re.compile(
+_OPEN_CALL = regex(r".*[\w\]]\(\s*$|\s*\w+ ?[=:]\s*\(?\s*$")
+_CLOSED = regex(r"\s*\)+[;,)]*")
+_OUTPUT = regex(
     r"(?:[a-z_$][\w$]*\.){1,20}[A-Z]\w{2,90}(?:Exception|Error)\b(?::|\s*$)|(?:Caused by|Traceback"
     r"|Exception in thread|panic:|%[0-7]\|)"
     r"|[A-Z]\w{2,80}(?:Exception|Error)(?:: | \[)"
 )
 """What programs print when they fail: no line of code begins like this."""
-_FRAME = re.compile(r"\s*File \".{1,300}\", line \d|\s*at [\w$.<>]+\(|^goroutine \d|\s*at \S+:\d+")
-_SAME = re.compile(r"\s*(?:`{3,}|~{3,}|\{code)")
+_FRAME = regex(r"\s*File \".{1,300}\", line \d|\s*at [\w$.<>]+\(|^goroutine \d|\s*at \S+:\d+")
+_SAME = regex(r"\s*(?:`{3,}|~{3,}|\{code)")
 
 
 def is_of_code(texts: Sequence[str], number: int) -> bool:
@@ -113,9 +115,11 @@ def unfronted(text: str) -> str:
 
 def _is_code_alone(text: str) -> bool:
     """Whether a line is code whatever stands around it."""
-    if _UNFILLED.search(text) or _UNFILLED_LITERAL.search(text):
+    may_be_unfilled = any(sign in text for sign in ("%", "{", "PRI"))
+    if may_be_unfilled and (_UNFILLED.search(text) or _UNFILLED_LITERAL.search(text)):
         return True
-    return _CLOSED_CALL.match(text) is not None or _DESCRIBED.match(text) is not None
+    is_quoting = any(sign in text for sign in "\"'`")
+    return (is_quoting and _CLOSED_CALL.match(text) is not None) or _DESCRIBED.match(text) is not None
 
 
 def _is_argument(texts: Sequence[str], number: int) -> bool:

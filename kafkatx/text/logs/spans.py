@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from kafkatx.kernels.templates import numbers_of, split_partitions
 from kafkatx.segments.interning import Interner
+from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.filling import LARGEST, NUMBERS
 from kafkatx.text.logs.strings import LONGEST_STRING, Strings
 

@@ -5,22 +5,25 @@ whoever hands it on puts words before and behind it. The words are data: terms/c
 own the messages of errors.tsv.
 Names   an error is named after its library where only that has the words (`_TIMED_OUT`, `sarama.ErrInvalidTxnState`,
         `kafkajs.GROUP_LOAD_IN_PROGRESS`); Kafka's own words lead to the protocol's name.
-Method  one regular expression, a trie of all words, that looks at each character about once.
+Method  where a word begins, its first characters lead to the few errors whose words may stand there.
 Limits  words that are cut at the end of a line are known by `FEWEST` of their characters, if they are of one error.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
 
 from kafkatx.terms.catalogue.loading import error_codes, spellings
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 FEWEST = 24
 """Characters by which words are known that the end of a line cuts; and which Kafka's own words must have."""
-_NUMBERED = re.compile(r"Unknown error, how did this happen\? Error code = (\d{1,4})")
+HEAD = 8
+"""Characters by which words are looked for; none are shorter (a test holds it)."""
+_BEGINS = regex(r"(?<![\w.])\S")
+_NUMBERED = regex(r"Unknown error, how did this happen\? Error code = (\d{1,4})")
 _SARAMA = "kafka server: "
 
 
@@ -41,9 +44,12 @@ def spelled_in(text: str) -> Spelled | None:
 def all_spelled_in(text: str) -> Iterator[Spelled]:
     """Yield the errors whose words stand in a text, in their order; what a wrapper wraps comes behind it."""
     end = 0
-    for found in _pattern().finditer(text):
-        end = found.end()
-        yield Spelled(_names()[found[0]], found.start(), end)
+    for begin in _BEGINS.finditer(text):
+        at = begin.start()
+        known = next((one for one in _heads().get(text[at : at + HEAD], ()) if text.startswith(one, at)), None)
+        if at >= end and known is not None:
+            end = at + len(known)
+            yield Spelled(_names()[known], at, end)
     if found_number := _NUMBERED.search(text, end):
         name = _names_of_codes().get(int(found_number[1]), "UNKNOWN_SERVER_ERROR")
         yield Spelled(name, found_number.start(), found_number.end())
@@ -91,32 +97,12 @@ def _names_of_codes() -> dict[int, str]:
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.]){_trie(sorted(_names()))}")
-
-
-def _trie(texts: Iterable[str], depth: int = 0) -> str:
-    """Texts as a regular expression that prefers the longest of them."""
+def _heads() -> dict[str, tuple[str, ...]]:
+    """The words of all errors by their first characters, the longest first."""
     heads: dict[str, list[str]] = {}
-    is_end = False
-    for text in texts:
-        if text:
-            heads.setdefault(text[0], []).append(text[1:])
-        else:
-            is_end = True
-    if not heads:
-        return ""
-    parts = [_branch(head, rest) for head, rest in sorted(heads.items())]
-    joined = parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
-    return f"(?:{joined})?" if is_end else joined
-
-
-def _branch(head: str, rest: list[str]) -> str:
-    """One branch: what all of its texts share is written without recursion."""
-    shared = head
-    while len({text[:1] for text in rest}) == 1 and rest[0]:
-        shared, rest = shared + rest[0][0], [text[1:] for text in rest]
-    return re.escape(shared) + _trie(rest)
+    for text in sorted(_names(), key=len, reverse=True):
+        heads.setdefault(text[:HEAD], []).append(text)
+    return {head: tuple(texts) for head, texts in heads.items()}
 
 
 def _cut(text: str, after: int) -> Spelled | None:

@@ -7,31 +7,30 @@ transactions are made of, and that says that something failed. What went well al
 
 from __future__ import annotations
 
-import re
-
 from kafkatx.terms.events import Level
+from kafkatx.terms.regex import regex
 from kafkatx.text.logs.around import is_front
 from kafkatx.text.logs.contexts import CLIENTS, NOTHING
 from kafkatx.text.logs.error_names import KINDS
 from kafkatx.text.logs.fragments import is_code
 from kafkatx.text.logs.framing import MESSAGE_ONLY, Framed
 
-_FAILED = re.compile(
+_FAILED = regex(
     r"(?i:\b(?:fail(?:s|ed|ing|ure)?|fatal|fenced|stuck|timed[ -]out|time-?out|unable|cannot|can't|could not|couldn't|"
     r"refused|rejected|denied|expired|invalid|unexpected(?:ly)?|illegal|corrupt(?:ed)?|lost|died|crash(?:ed)?|"
     r"gave up|giving up)\b)|"
     rf"\w{KINDS}\b|(?i:\berror\b)|\b[A-Z]{{3,}}_(?:[A-Z]+_)*[A-Z]{{3,}}\b"
 )
-_OF_KAFKA = re.compile(
+_OF_KAFKA = regex(
     r"(?i:kafka|\btransact(?:ion|ional|ions)\b|\btxn?\b|\bproducer(?!\s*:)|\bcoordinator\b|\bepoch\b|\bbroker\b|"
     r"transactional[._]?id|\blso\b|exactly.once|\binit_?producer_?id\b)"
 )
-_WENT_WELL = re.compile(
+_WENT_WELL = regex(
     r"(?i:\b(?:no|0|without|zero)(?: \w+)? (?:errors?|failures?|failed|exceptions?|timeouts?)\b|"
     r"\b(?:failed|errors?|failures?)[=: ]+0\b|\brecovered\b|\bsucceeded\b|\bsuccessful(?:ly)?\b|\bresumed\b|"
     r"\btimeout(?:\.ms)? ?[=:]|\bretry(?:ing)?\b|\bwill retry\b|\bretriable\b)"
 )
-_DIRECT = re.compile(rf"(?i:kafka)|\[(?:{CLIENTS}|Transaction)\b")
+_DIRECT = regex(rf"(?i:kafka)|\[(?:{CLIENTS}|Transaction)\b")
 
 
 def speaks_of_failure(text: str) -> bool:

@@ -13,9 +13,11 @@ Limits   a leap second counts as the second after it; a day that no calendar has
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 DAY_MS = 86_400_000
 FEWEST_OF_YEAR = 12
@@ -30,17 +32,23 @@ _ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)(?![\w:]))?"
 _WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ )?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 
+_TIME = rf"{_CLOCK}{_ZONE}"
+_DATES = "|".join(
+    (
+        r"\d{4}[-/.]\d\d[-/.]\d\d(?:[T _]|, )",
+        r"\d{8}[T _-]",
+        r"\d\d/\d\d/\d{4},? ",
+        r"\d\d/\d\d/\d\d ",
+        rf"\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{4}}(?:::?| )",
+        rf"{_MONTH} {{1,2}}\d{{1,2}},? \d{{4}},?(?: @)? ",
+    )
+)
+_NO_YEAR = rf"{_MONTH} {{1,2}}\d{{1,2}} "
 STAMP = "|".join(
     (
-        rf"\d{{4}}[-/.]\d\d[-/.]\d\d(?:[T _]|, ){_CLOCK}{_ZONE}",
-        rf"\d{{8}}[T _-]{_CLOCK}{_ZONE}",
-        rf"\d\d/\d\d/\d{{4}},? {_CLOCK}{_ZONE}",
-        rf"\d\d/\d\d/\d\d {_CLOCK}{_ZONE}",
-        rf"\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{4}}(?:::?| ){_CLOCK}{_ZONE}",
-        rf"{_MONTH} {{1,2}}\d{{1,2}},? \d{{4}},?(?: @)? {_CLOCK}{_ZONE}",
-        rf"{_WEEKDAY}{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}(?: [A-Z]{{3,4}})? (?:19|20)\d\d(?!\d)",
-        rf"{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}{_ZONE}",
-        rf"{_CLOCK}{_ZONE}",
+        rf"(?:{_DATES}){_TIME}",
+        rf"{_WEEKDAY}{_NO_YEAR}{_CLOCK}(?: [A-Z]{{3,4}})? (?:19|20)\d\d(?!\d)",
+        rf"(?:{_NO_YEAR})?{_TIME}",
         r"1\d{12}(?!\d)|1\d{9}\.\d{1,9}(?!\d)",
     )
 )
@@ -52,7 +60,7 @@ DATED_ANYHOW = r"\d{4}-\d\d-\d\d.\d\d:\d\d"
 TIMED = r"\d\d:\d\d|\b1\d{9,12}\b"
 """A time of day, or seconds or milliseconds since the epoch: what nobody writes who only explains."""
 
-_PARTS = re.compile(
+_PARTS = regex(
     rf"""(?: (?P<year>\d{{4}})[-/.]?(?P<month>\d\d)[-/.]?(?P<day>\d\d)(?:[T\ _-]|,\ )
            | (?P<month4>\d\d)/(?P<day4>\d\d)/(?P<year4>\d{{4}}),?[ ]
            | (?P<short>\d\d/\d\d/\d\d)[ ]
@@ -64,8 +72,8 @@ _PARTS = re.compile(
 )
 
 
-_EPOCH = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d*)?")
-_DAY_IN_NAME = re.compile(r"(?<!\d)(20\d\d)([-._]?)(\d\d)\2(\d\d)(?!\d)")
+_EPOCH = regex(r"1\d{9}(?:\d{3})?(?:\.\d*)?")
+_DAY_IN_NAME = regex(r"(?<!\d)(20\d\d)([-._]?)(\d\d)\2(\d\d)(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import re
 
+from kafkatx.terms.regex import regex
+
 _MODAL = "may|might|can|could|would|should"
 """Verbs of what is only thought of."""
 _GOES_ON = "am|are|is|keeps?|start(?:s|ed)?"
 _MEETING = "getting|seeing|throwing|failing"
 """`keeps failing`, `we are seeing`."""
 
-SUPPOSED_CLAUSE = re.compile(
+SUPPOSED_CLAUSE = regex(
     rf"\b(?:{_MODAL}|if|whenever|will|means|for example|such as"
     r"|wenn|falls|w\u00fcrden?|k\u00f6nnten?)\b|\u5982\u679c",
     re.IGNORECASE,
 )
 """What makes a clause one about what can happen."""
-SUPPOSED_SENTENCE = re.compile(
+SUPPOSED_SENTENCE = regex(
     r"^(?:if|whenever|unless|suppose|assume|imagine|otherwise|wenn|falls|once)\b"
     r"|(?:[,;:]|\bthat|\bor|\band|\bbut) (?:if|unless|whenever|falls|wenn) "
     rf"|\b(?:{_MODAL}|shall|must|w\u00fcrde|k\u00f6nnte|sollte)\b"
@@ -31,13 +33,13 @@ SUPPOSED_SENTENCE = re.compile(
     re.IGNORECASE,
 )
 """What makes a sentence one about any case."""
-IS_CONDITION = re.compile(
+IS_CONDITION = regex(
     r"(?:^|[,;:(] ?|\b(?:and|or|but) )(?:if|whenever|once|in case) (?:(?:we|I|you|it|they|one|somebody|the \w+) )"
     r"(?:ever |do |does )?(?:get|see|receive|hit|catch|meet|encounter|run into)(?:s|es)? (?:an? |the |this )?[\"'`]?X",
     re.IGNORECASE,
 )
 """The error (X) is the condition and not what came of one: a rule, whoever is meant by it."""
-DEFINING = re.compile(
+DEFINING = regex(
     r"\bwhat (?:exactly |precisely )?(?:does|is|do|are)\b.{0,80}\b(?:mean|for|about|between)\b"
     r"|\b(?:is|was) what (?:the|a|you|clients?)\b|\b(?:means?|indicates?|signals?|stands for)\b"
     r"|\binstead of (?:surfac|throw|rais)"
@@ -53,20 +55,20 @@ DEFINING = re.compile(
     re.IGNORECASE,
 )
 """What makes it one about what an error means, or what programs do with it."""
-ASKED = re.compile(
+ASKED = regex(
     r"^(?:\w{2,20}: )?(?:can|could|should|would|will|may|does|do|is|are|why would|why does"
     r"|what (?:if|does|happens|is)|when (?:is|does))\b",
     re.IGNORECASE,
 )
 """How a question about any case begins."""
-HAPPENED_IN_CLAUSE = re.compile(
+HAPPENED_IN_CLAUSE = regex(
     r"(?<!will )(?<!would )(?<!could )(?<!should )(?<!can )(?<!may )(?<!might )(?<!if )\b(?:I|we|you|it) (?:get|see)\b"
     rf"|\b(?:I'm|we're|{_GOES_ON}) (?:\w+ )?(?:{_MEETING})\b"
     r"|\b(?:got|gets|saw|sees|received|threw|failed|fails with|ended with|died|crashed|happened)\b",
     re.IGNORECASE,
 )
 """What says in a clause that it was met."""
-MET_IN_SENTENCE = re.compile(
+MET_IN_SENTENCE = regex(
     r"\b(?:I|we)\b(?! (?:should|would|could|can|might|may|must|will|think|like|know|read|want|wonder))"
     r"|\b(?:my|mine|our|ours|ich|wir|unsere?\w?|meine?\w?)\b|\b(?:I'm|we're|I've|we've)\b"
     r"|\b(?:got|saw|received|threw|thrown after|failed|died|crashed|happened|occurred|logged the|ended with"
@@ -77,8 +79,9 @@ MET_IN_SENTENCE = re.compile(
     r"|我|咱|遇到|报错|出错|出现了|发生了|抛出了|收到了|失败了|昨天|今天|最近|突然|线上|升级(?:之|以)?后|重启(?:之|以)?后"
 )
 """What somebody says who met an error."""
-MET_BEFORE_QUOTATION = re.compile(
+MET_BEFORE_QUOTATION = regex(
     r"\b(?:get|gets|getting|got|see|sees|seeing|saw|receives?|received|threw|throws|fail(?:s|ed|ing)?|dies|died|crash\w*|"
+    r"(?:always|still|now|only) returns?(?: an?| the)? errors?|"
     r"stopped|logs?|shows?|says?|with|reports?)\b[^.;!?]{0,60}$|(?:Fehler|error|erreur|erro|errore|bekomm\w+|ошибк\w+)\b"
     r"[^.;!?]{0,40}$|[\u62a5\u62cb\u51fa\u9519\u7570\u5f02]|\u30a8\u30e9\u30fc|\u4f8b\u5916|\uc624\ub958",
     re.IGNORECASE,

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.bare import CELLS, is_supposed
-from kafkatx.text.logs.error_names import MENTIONED
+from kafkatx.text.logs.error_names import ANSWER, MENTIONED
 from kafkatx.text.logs.sentences import speaks_of
 from kafkatx.text.logs.source_code import is_of_code
 from kafkatx.text.logs.stamps import TIMED
@@ -22,45 +23,55 @@ LONGEST = 600
 """Characters of a line that are looked at: what people write and programs hold is shorter, hostile lines are not."""
 FEWEST = 2
 """Headings, items or entries that make a list of errors."""
-_ERROR = re.compile(MENTIONED)
-_TIME = re.compile(TIMED)
-_NUMBERED = re.compile(
+_ERROR = regex(MENTIONED)
+_TIME = regex(TIMED)
+_NUMBERED = regex(
     r"\b[A-Z]+_[A-Z_]{2,50}[\s|,\"']{1,60}-?\d{1,3}[\s|,\"']{1,60}(?i:true|false)\b"
     r"|^\W*-?\d{1,3}[,;\t] ?\W?[A-Z]+_[A-Z_]{2,50}\b"
 )
 """A row of the protocol's table of errors: name, number, whether it can be retried; or number and name."""
-_BLANK = re.compile(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
+_ANSWER = regex(ANSWER)
+_DENIED = regex(
+    rf"\b(?:no|without(?: an?y?)?|not an?y?|zero|never(?: an?y?)?|(?:must|should|shall|does|do|did|will)(?: not|n't) "
+    rf"(?:throw|raise|see|get|fail with|produce|log|show)(?: an?y?)?) (?:more |further )?[`'\"]?(?:{MENTIONED})"
+)
+"""An error that a test, or a report that all is well, says was not met."""
+_DIFF_HEADING = regex(r"\s*[+-] ?#{1,6} \S")
+"""A heading in a change of documents."""
+_BLANK = regex(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
 """Where a program would have printed a value."""
-_PASSED = re.compile(
+_PASSED = regex(
     r"\s*(?:[\u2713\u2714\u221a\u2611\u2705] |PASS(?:ED)?\b|ok \d+ |=== (?:RUN|PAUSE|CONT) |--- (?:PASS|SKIP):)"
     r"|.*\s(?:PASSED|SKIPPED)(?:\s+\[ *\d+%\])?\s*$|\s*test \S.* \.\.\. ok\s*$|.*\b[Ee]xpected (?:exception"
     r"|error)\b(?!.*\b(?:but|got)\b)"
 )
 """A test that expects an error, and met it, as runners of tests print it."""
-_AS_EXPECTED = re.compile(r".*\b(?:got|threw|caught|raised|saw|rejected with) .{1,300}(?<!not )\bas expected\b")
+_AS_EXPECTED = regex(r".*\b(?:got|threw|caught|raised|saw|rejected with) .{1,300}(?<!not )\bas expected\b")
 """The same in the words of who wrote the test, whatever logger prints them."""
-_TERM = re.compile(r"\S.{0,400}\w\W{0,3}::(?:\s|$)")
-_HEADING = re.compile(r"\s*(?:#{1,6}|={2,6}) \S")
-_ITEM = re.compile(
+_TERM = regex(r"\S.{0,400}\w\W{0,3}::(?:\s|$)")
+_HEADING = regex(r"\s*(?:#{1,6}|={2,6}) \S")
+_ITEM = regex(
     r"\s*(?:[-*+\u2022] |\d{1,2}[.)] )?(?:`[^`]{8,400}`|\*\*[A-Z]\w{8,80}\*\*) ?"
     r"(?:[-:\u2013\u2014]|means\b|indicates\b) ?[A-Za-z]\w*\W+\w+"
 )
 """An error in marks of code, and what it means."""
-_DEFINITION = re.compile(r"\s*: {1,3}\S")
+_DEFINITION = regex(r"\s*: {1,3}\S")
 """What stands under a term of a list of definitions."""
-_ROWS = re.compile(r"\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$")
+_ROWS = regex(r"\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$")
 """The rule under the heads of a table."""
-_OBSERVED = re.compile(r"\b(?:time|when|pod|host|node|instance|count|last|status|run|day|partition)\b", re.IGNORECASE)
+_OBSERVED = regex(r"\b(?:time|when|pod|host|node|instance|count|last|status|run|day|partition)\b", re.IGNORECASE)
 """A head of a table of what was seen."""
-_HTML_ITEM = re.compile(
+_HTML_ITEM = regex(
     r"\s*(?:<tr>)?<td>[A-Z_]{3,50}</td>\s*<td>[^<]{3,300}</td>|\s*<(?:li|dt|dd|td)>(?:<\w{1,8}>){1,3}[^<]{3,200}</\w{1,8}>"
 )
-_MEANING = re.compile(r"[.'\"`] It (?:means|indicates)\b")
-_MESSAGE = re.compile(r"\s*[\"']?message[\"']?: *['\"`]")
-_FIELD = re.compile(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
-_DEFINED = re.compile(r"\s*(type|code|retriable): *\S+,\s*$")
-_THROWN = re.compile(r"\s*(?:at [\w$.<>]+[\w$>]\(|at [\w/]|\.\.\. \d+ more|Caused by|File \"|---> )")
-_EXAMPLES = re.compile(r"\b(?:may|might|will|would|could) .{0,120}\b(?:such as|like|for example|e\.g\.),?:?\s*$")
+_MEANING = regex(r"[.'\"`] It (?:means|indicates)\b")
+_MESSAGE = regex(r"\s*[\"']?message[\"']?: *['\"`]")
+_FIELD = regex(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
+_DEFINED = regex(r"\s*(type|code|retriable): *\S+,\s*$")
+_THROWN = regex(r"\s*(?:at [\w$.<>]+[\w$>]\(|at [\w/]|\.\.\. \d+ more|Caused by|File \"|---> )")
+_COMMENTED = regex(r"\s*(?:\*|//+|#+|--|;+|(?:> ?)+)\s+at [\w$.<>/@-]{3,250}\([\w$. ]{1,120}:\d{1,6}\)")
+"""A frame with its line behind the sign of a comment or a quotation: somebody put into a program what it printed."""
+_EXAMPLES = regex(r"\b(?:may|might|will|would|could) .{0,120}\b(?:such as|like|for example|e\.g\.),?:?\s*$")
 
 
 def explained(source: Sequence[Line]) -> frozenset[int]:
@@ -78,8 +89,10 @@ def explained(source: Sequence[Line]) -> frozenset[int]:
 def _explains(texts: Sequence[str], number: int) -> bool:
     """Whether a line explains by itself, or is the example that the line above announces."""
     text = texts[number]
-    if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)):
+    if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)) or _ANSWER.search(text):
         return False
+    if _DENIED.search(text) or _DIFF_HEADING.match(text):
+        return True
     if _PASSED.match(text) or _AS_EXPECTED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True
     if CELLS.match(text) or _NUMBERED.search(text) or _TERM.match(text) or _MEANING.search(text) or _BLANK.search(text):
@@ -145,4 +158,4 @@ def _names_error(text: str) -> bool:
 def _is_thrown(texts: Sequence[str], number: int) -> bool:
     """Whether a stack follows a line."""
     below = next((text for text in texts[number + 1 : number + 3] if text.strip()), "")
-    return _THROWN.match(below) is not None
+    return _THROWN.match(below) is not None or _COMMENTED.match(below) is not None

@@ -25,8 +25,10 @@ def telling_lines(data: bytes, automaton: Automaton) -> Any:
     """Lines of a short text that hold a literal, a piece of a text without its literal, or speak of a failure."""
     rows: list[tuple[int, int, int, int]] = []
     at = 0
-    for number, line in enumerate(data.split(b"\n")):
-        if automaton.pattern.search(line) or (not SETTING.match(_text(line)) and _tells(_text(line))):
+    texts = data.split(b"\n")
+    held = set(automaton.held(data, np.cumsum([0, *(len(line) + 1 for line in texts)])))
+    for number, line in enumerate(texts):
+        if number in held or (not SETTING.match(_text(line)) and _tells(_text(line))):
             rows.append((at, at + len(line), min(at + len(line) + 1, len(data)), number))
         at += len(line) + 1
     return _rows(rows)

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.calls import METHODS
 from kafkatx.text.logs.error_names import CLASS, KAFKAJS, TYPE_ARGUMENTS
@@ -31,28 +33,30 @@ MOST_LINES = 10_000
 LONGEST_LINE = 1 << 16
 """Characters of a line that are looked at: a trace in one line has them all in fewer."""
 
-_HEAD = re.compile(rf"({CLASS}|{KAFKAJS})(?: \[KafkaJS\w{{2,60}}\])?(?:{TYPE_ARGUMENTS})?(?::\s?(.*))?", re.DOTALL)
-_LABELLED = re.compile(
+_HEAD = regex(rf"({CLASS}|{KAFKAJS})(?: \[KafkaJS\w{{2,60}}\])?(?:{TYPE_ARGUMENTS})?(?::\s?(.*))?", re.DOTALL)
+_LABELLED = regex(
     rf"\s{{0,40}}(Caused by|Suppressed|Wrapped by): (?:({CLASS})|([\w.$]{{1,250}}))(?::\s?(.*))?", re.DOTALL
 )
-_FRAME = re.compile(
+_FRAME = regex(
     r"\s{0,40}at (?:[\w.@-]{0,120}/{1,2}){0,2}((?:[\w$]{1,120}\.){1,20})([\w$<>]{1,120})\(([^()\n]{0,120})\)"
     r"(?: ~?\[([^\[\]\n]{0,200})\])?"
 )
-_MORE = re.compile(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )")
+_MORE = regex(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )")
 _BELOW_A_HEAD = ("at ", "Caused", "Suppr", "... ")
-_PYTHON_FRAME = re.compile(r'\s{1,12}File "([^"\n]{1,400})", line (\d{1,9}), in (\S{1,120})')
-_PYTHON_HEAD = re.compile(r"((?:[A-Za-z_]\w{0,99}\.){0,20}[A-Z]\w{0,99})(?:: (.*))?$", re.DOTALL)
+_PYTHON_FRAME = regex(r'\s{1,12}File "([^"\n]{1,400})", line (\d{1,9}), in (\S{1,120})')
+_PYTHON_HEAD = regex(r"((?:[A-Za-z_]\w{0,99}\.){0,20}[A-Z]\w{0,99})(?:: (.*))?$", re.DOTALL)
+_PYTHON_CALL = regex(r"\.([a-z]\w{3,60})\(")
+"""A call in the line of source below a frame: of a library in C it is all that tells which method threw."""
 _TRACEBACK = "Traceback (most recent call last):"
 _LINKS = ("During handling of the above exception", "The above exception was the direct cause")
-_INLINE = re.compile(
+_INLINE = regex(
     r"\s(?=at (?:[\w.@-]{1,120}/)?(?:[\w$]{1,120}\.){2,20}[\w$<>]{1,120}\()|"
     r"\s(?=Caused by: )|\s(?=\.\.\. \d{1,6} (?:more|common))"
 )
-_ENDED = re.compile(r"KafkaError\{[^{}\n]{1,4000}\}[)\]\"'.;\s]*$")
+_ENDED = regex(r"KafkaError\{[^{}\n]{1,4000}\}[)\]\"'.;\s]*$")
 """An error of librdkafka, whose text ends with its brackets: only frames of its caller stand below."""
-_LAMBDA = re.compile(r"lambda\$(\w+)\$\d+")
-_JAR = re.compile(r"([\w.-]{0,60}(?:kafka|flink-connector)[\w.-]{0,60}\.jar)")
+_LAMBDA = regex(r"lambda\$(\w+)\$\d+")
+_JAR = regex(r"([\w.-]{0,60}(?:kafka|flink-connector)[\w.-]{0,60}\.jar)")
 _CLIENTS = ("org.apache.kafka.clients.producer.KafkaProducer", "org.apache.kafka.clients.consumer.KafkaConsumer")
 _ADMINS = ("org.apache.kafka.clients.admin.", "kafka.admin.", "org.apache.kafka.tools.")
 ADMIN_CALL = "KafkaAdminClient.request"
@@ -98,9 +102,18 @@ def read_trace(lines: Iterable[str]) -> Trace | None:
     """Read the lines of one event: its message, then what stands under it. None if they show no exception."""
     spread = _spread(lines)
     start = next((at for at, line in enumerate(spread) if line.lstrip().startswith(_TRACEBACK)), None)
-    if start is not None:
-        return _python(spread[start:])
-    return _java(spread)
+    if start is None:
+        return _java(spread)
+    return _python(spread[start:]) or _without_end(spread, start)
+
+
+def _without_end(lines: list[str], start: int) -> Trace | None:
+    """Read a traceback that was cut before its exception: what the line above names, and who called."""
+    reading = _Tracebacks()
+    for line in lines[start:]:
+        reading.take(line.rstrip())
+    named = _java(lines[:start])
+    return None if named is None else replace(named, calls=named.calls or tuple(dict.fromkeys(reversed(reading.calls))))
 
 
 def is_trace_line(line: str) -> bool:
@@ -118,6 +131,16 @@ def is_thrown_frame(line: str) -> bool:
 def begins_trace(line: str) -> bool:
     """Tell whether a line is the first one of a trace: an exception, or Python's `Traceback`."""
     return _HEAD.match(line) is not None or line.startswith(_TRACEBACK)
+
+
+def is_traceback(line: str) -> bool:
+    """Tell whether a line is the first one of Python's tracebacks."""
+    return line.lstrip().startswith(_TRACEBACK)
+
+
+def is_exception(line: str) -> bool:
+    """Tell whether a line below Python's frames is the exception, with which a traceback ends."""
+    return bool(line) and line[0] not in " \t" and _PYTHON_HEAD.match(line) is not None
 
 
 def strays(message: str, tail: Sequence[str]) -> int:
@@ -331,6 +354,8 @@ class _Tracebacks:
             self.calls, self.is_open = [], True
         elif frame := _PYTHON_FRAME.match(text) if self.is_open else None:
             self._frame(frame[3])
+        elif call := _PYTHON_CALL.search(text) if self.is_open and text.startswith("    ") else None:
+            self._frame(call[1])
         elif text.startswith(_LINKS) or not text:
             return
         elif not self.is_open:

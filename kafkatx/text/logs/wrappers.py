@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 
@@ -19,13 +21,15 @@ LONGEST_JSON = 1 << 20
 """Characters of a line that is read as JSON; longer ones are text."""
 MOST_WRAPPERS = 3
 MOST_NAMES = 64
+MOST_REMEMBERED = 1024
+"""Lines of which is remembered what is in them: a short text is looked at by several readers, one behind the other."""
 
-ANSI = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1b[@-_]")
+ANSI = regex(r"\x1b\[[0-9;?]{0,32}[A-Za-z]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1b[@-_]")
 """Escape sequences of terminals."""
-_TIMED = re.compile(r"\d\d:\d\d")
+_TIMED = regex(r"\d\d:\d\d")
 LOST_COLOUR = r"\[\d{1,3}(?:;\d{1,3}){0,4}m"
 """Their colours, where pasting lost the escape character."""
-_LOST = re.compile(LOST_COLOUR)
+_LOST = regex(LOST_COLOUR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,19 @@ class Wrapped:
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A shape of prefix and lines that have it: pairs of a line and the text inside."""
+    """A shape of prefix and lines that have it: pairs of a line and the text inside.
+
+    `sign` stands in every such line: quick to look for.
+    """
 
     name: str
     pattern: re.Pattern[str]
     samples: tuple[tuple[str, str], ...]
+    sign: str = ""
 
     def inside(self, text: str) -> re.Match[str] | None:
         """Match a line that has this prefix; the group `text` is what stands behind it."""
-        found = self.pattern.match(text)
+        found = self.pattern.match(text) if self.sign in text else None
         return found if found and found.end() == len(text) and found.start("text") else None
 
 
@@ -64,27 +72,31 @@ _NAME = rf"{_NO_NAME}(?:(?=[\w./=-]{{0,99}}[\d_-])[A-Za-z][\w./=-]{{1,99}}(?: \(
 WRAPPERS = (
     Wrapper(
         "container runtime interface",
-        re.compile(rf"(?P<time>{STAMP}) (?:stdout|stderr) [FP] (?P<text>.*)", re.DOTALL),
+        regex(rf"(?P<time>{STAMP}) (?:stdout|stderr) [FP] (?P<text>.*)", re.DOTALL),
         (("2026-11-21T10:23:51.003123456Z stdout F INFO up", "INFO up"),),
+        sign=" std",
     ),
     Wrapper(
         "docker compose",
-        re.compile(r"(?P<writer>[\w.-]{1,120}) {1,40}\| (?P<text>.*)", re.DOTALL),
+        regex(r"(?P<writer>[\w.-]{1,120}) {1,40}\| (?P<text>.*)", re.DOTALL),
         (("app-1  | 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
+        sign=" | ",
     ),
     Wrapper(
         "kubectl --prefix",
-        re.compile(r"\[(?P<writer>pod/[\w./-]{1,250})\] (?P<text>.*)", re.DOTALL),
+        regex(r"\[(?P<writer>pod/[\w./-]{1,250})\] (?P<text>.*)", re.DOTALL),
         (("[pod/orders-0/app] 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
+        sign="[pod/",
     ),
     Wrapper(
         "process manager",
-        re.compile(r"(?P<writer>\d{1,4}\|[\w.-]{1,60}) {1,20}\| (?P<text>.*)", re.DOTALL),
+        regex(r"(?P<writer>\d{1,4}\|[\w.-]{1,60}) {1,20}\| (?P<text>.*)", re.DOTALL),
         (("0|app  | 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
+        sign=" | ",
     ),
     Wrapper(
         "name of a host, pod or process",
-        re.compile(
+        regex(
             rf"(?:(?P<writer>{_NAME})|\[(?P<number>\d{{2,7}}|(?=[a-f]{{0,11}}\d)[0-9a-f]{{4,12}})\])[ \t]{{1,12}}"
             rf"(?P<text>{_FRONT}.*)",
             re.DOTALL,
@@ -97,16 +109,17 @@ WRAPPERS = (
     ),
     Wrapper(
         "syslog, RFC 5424",
-        re.compile(
+        regex(
             rf"<\d{{1,3}}>1 (?P<time>{STAMP}) [^ ]{{1,255}} (?P<writer>[^ ]{{1,120}}) [^ ]{{1,128}} [^ ]{{1,64}} "
             r"(?:-|\[[^\]]{0,1000}\]) ?(?P<text>.*)",
             re.DOTALL,
         ),
         (("<14>1 2026-11-21T10:23:51.003Z host app 4711 - - INFO up", "INFO up"),),
+        sign=">1 ",
     ),
     Wrapper(
         "journald or syslog",
-        re.compile(
+        regex(
             rf"{_PRIORITY}(?!\d?\d:|\d{{4}}[-/.]\d\d[-/.]\d\d[ _])"
             rf"(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{0,119}}[\w.-] {_PROGRAM}: (?P<text>.*)",
             re.DOTALL,
@@ -115,19 +128,21 @@ WRAPPERS = (
             ("Nov 21 10:23:51 host app[123]: 10:23:51.003 INFO up", "10:23:51.003 INFO up"),
             ("2026-11-21T10:23:51+0000 host java[9]: [main] INFO up", "[main] INFO up"),
         ),
+        sign=": ",
     ),
     Wrapper(
         "timestamps of kubectl or docker",
-        re.compile(
+        regex(
             rf"(?P<time>\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{6,9}}Z) "
             rf"(?P<text>(?=[\[{{<%]|{STAMP}|[A-Z]{{4,5}}\b|\s).*|)",
             re.DOTALL,
         ),
         (("2026-11-21T10:23:51.003123456Z 10:23:51.001 [main] INFO up", "10:23:51.001 [main] INFO up"),),
+        sign="Z ",
     ),
     Wrapper(
         "a program that logs another one's lines",
-        re.compile(
+        regex(
             rf"(?P<time>{STAMP})[ \t]{{1,4}}{_LEVEL}[ \t]{{1,8}}"
             rf"(?P<text>(?:{_LEVEL}[ \t]{{1,8}}\[?{STAMP}|\[?{STAMP}\]?[ \t]{{1,4}}\[?{_LEVEL}\b).*)",
             re.DOTALL,
@@ -139,7 +154,7 @@ WRAPPERS = (
     ),
     Wrapper(
         "grep with names or numbers",
-        re.compile(
+        regex(
             rf"(?:(?P<writer>[\w./-]{{1,250}}\.(?:log|out|txt|json)(?:[.-]\d{{1,10}})?)[:-])?(?:\d{{1,9}}[:-])?"
             rf"(?P<text>(?:\[?(?:{STAMP})|[%{{]|\tat |Caused by).*)",
             re.DOTALL,
@@ -154,6 +169,15 @@ WRAPPERS = (
 
 def unwrap(line: str, wrappers: tuple[Wrapper, ...] = WRAPPERS) -> Wrapped:
     """Take off colours and wrappers (those given, and docker's JSON); a line without any comes back as it is."""
+    return _unwrapped_by_all(line) if wrappers is WRAPPERS else _unwrapped(line, wrappers)
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _unwrapped_by_all(line: str) -> Wrapped:
+    return _unwrapped(line, WRAPPERS)
+
+
+def _unwrapped(line: str, wrappers: tuple[Wrapper, ...]) -> Wrapped:
     found = Wrapped(ANSI.sub("", line), start=-1) if "\x1b" in line else Wrapped(line)
     if line[:1] == "[" and _LOST.match(line):
         found = Wrapped(_LOST.sub("", line), start=-1)
@@ -176,7 +200,7 @@ class NamedFronts:
         found = {line[: one.start].rstrip(): one.writer for line, one in wrapped if one.writer and one.start > 0}
         self._writers = {front: writer for front, writer in found.items() if not _TIMED.search(front)}
         names = sorted(self._writers, key=len, reverse=True)[:MOST_NAMES]
-        self._pattern = re.compile(rf"({'|'.join(map(re.escape, names))})[ \t]{{1,12}}") if names else None
+        self._pattern = regex(rf"({'|'.join(map(re.escape, names))})[ \t]{{1,12}}") if names else None
 
     def without(self, line: str, wrapped: Wrapped) -> Wrapped:
         """Take the name off a line that has one and no wrapper."""

@@ -7,12 +7,13 @@ Limits   what a writer is (a broker, which one) its own events tell, else the lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from kafkatx.terms.events import Level, Side
+from kafkatx.terms.records import dataclass
 from kafkatx.text.events import LogSource
 from kafkatx.text.logs.framing import Framed
 from kafkatx.text.logs.meaning import side_of

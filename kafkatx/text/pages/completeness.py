@@ -10,8 +10,8 @@ Fields      a line without the fields that every release prints there was shorte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.pages.incidents import number
 from kafkatx.text.printed.line_kinds import ToolLineKind
 

@@ -8,19 +8,18 @@ Source  DumpLogSegments (--transaction-log-decoder, --offsets-decoder), Transact
 
 from __future__ import annotations
 
-import re
-
+from kafkatx.terms.regex import regex
 from kafkatx.terms.topics import CONSUMER_OFFSETS, TRANSACTION_STATE, partition_for
 from kafkatx.text.pages.naming import NamedFile
 
 PARTITIONS = 50
 """transaction.state.log.num.partitions and offsets.topic.num.partitions, unless somebody has changed them."""
-_STATE = re.compile(
+_STATE = regex(
     r"(?:headerKeys: \[\]|isTransactional: false|\.\.\.)\s+key: (?:transaction_metadata::)?transactionalId=(.{1,500}?)"
     r"\s+payload:\s*(?:producerId:-?\d+,producerEpoch:|<DELETE>|$)"
     r'|\skey: \{"(?:type|version)":"?\d+"?,"data":\{"transactionalId":"(.{1,500}?)"\}'
 )
-_OFFSET = re.compile(
+_OFFSET = regex(
     r"\skey: offset_commit::group=(.{1,255}?),partition=|\skey: group_metadata::group=(.{1,255}?)(?:\s|$)"
     r'|\skey: \{"(?:type|version)":"?[0-2]"?,"data":\{"group":"(.{1,255}?)"'
 )

@@ -8,11 +8,12 @@ Limits    at most `MOST_PARTS` parts; behind them the rest is one part of a log.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from kafkatx.terms.catalogue.setting_names import is_known
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.pages import likeness
 from kafkatx.text.pages.content import named_by_content
 from kafkatx.text.pages.growing import DUMPS, LOGS, TABLES, TOOLS, GrowingPart
@@ -40,11 +41,9 @@ STRETCHES_ABOVE = 50
 """Stretches among which the header of a broken dump is looked for."""
 COMMAND_LINES = 40
 """Lines that a command may go on over."""
-_DEATH = re.compile(
-    r"Exception in thread \"|\s+at [\w.$]+\(|(?:java|scala|kafka|org\.apache)\.[\w.$]+(?:Exception|Error)\b"
-)
-_COLUMNS = re.compile(r"\t| {2,}|,(?=\S)")
-_IN_BARS = re.compile(r"\s*(?:>\s*)*(?:\|.*\||[-+=|:\s]{4,})\s*")
+_DEATH = regex(r"Exception in thread \"|\s+at [\w.$]+\(|(?:java|scala|kafka|org\.apache)\.[\w.$]+(?:Exception|Error)\b")
+_COLUMNS = regex(r"\t| {2,}|,(?=\S)")
+_IN_BARS = regex(r"\s*(?:>\s*)*(?:\|.*\||[-+=|:\s]{4,})\s*")
 """A row of a table between bars, or a rule between its rows."""
 KINDS = {
     ToolLineKind.BATCH: PartKind.DUMP_LOG,

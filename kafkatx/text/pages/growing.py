@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.pages.completeness import Completeness
 from kafkatx.text.pages.incidents import LineFact, fact_of, first_offset
 from kafkatx.text.pages.naming import UNKNOWN, NamedFile

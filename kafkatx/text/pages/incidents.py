@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.printed.dump_lines import TIMESTAMPS
 from kafkatx.text.printed.line_kinds import ToolLineKind
 

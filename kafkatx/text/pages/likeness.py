@@ -10,11 +10,12 @@ import re
 
 from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.terms.catalogue.templates import one_blank
+from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.bare import tells
 from kafkatx.text.logs.defect_texts import shows_defect
-from kafkatx.text.logs.error_names import PACKAGES
+from kafkatx.text.logs.error_names import ANSWER, PACKAGES
 from kafkatx.text.logs.fronts import known_at
 from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.logs.wrappers import LOST_COLOUR, unwrap
@@ -28,7 +29,7 @@ _TIME = (
 )
 _LEVEL = rf"(?:{LOUD})\b[\]:|]?\s"
 _OPENING = rf"(?:\x1b\[[0-9;]*m|{LOST_COLOUR}|[\[(\"'`<]|<\d{{1,3}}>(?:\d )?)*"
-_LOG = re.compile(
+_LOG = regex(
     rf"{_OPENING}(?:{_TIME}|{_LEVEL})|\[[\w.-]{{1,40}}\] (?:{_TIME})"
     r"|(?:trce|dbug|info|warn|fail|crit): [A-Za-z_][\w.`+-]{1,249}\[\d{1,9}\]"
     r"|%\d\|\d{10}|[IWEF]\d{4} \d\d:\d\d:\d\d|[DIWEFA], \[\d{4}-\d\d-\d\dT|\[(?:main|[\w|. -]*thread[^\]]*)\] "
@@ -40,37 +41,36 @@ _LOG = re.compile(
     r"|(?:[\w.$]+\.)?\w+Config(?:\$\w+)? values:|(?:stdout|stderr) [FP] "
     r'|(?:(?:time(?:stamp)?|ts)="?\d[\dT:.,Z+-]{9,40}"?|(?:level|lvl)="?[A-Za-z]{4,8}"?) [\w.]{1,40}='
 )
-_CONTAINER = re.compile(
+_CONTAINER = regex(
     rf"[\w.-]{{1,60}}\s+\| {_OPENING}(?:{_TIME}|{_LEVEL})|\[[\w./:-]{{1,60}}\]\s+\[?(?:{_TIME})"
     rf"|[\w./-]{{1,200}}[:-](?:\d{{1,9}}[:-])?{_OPENING}(?:{_TIME})"
 )
 _THROWN = rf"{PACKAGES}[\w$]{{1,99}}(?:Exception|Error|Throwable)"
-_TRACE = re.compile(
+_TRACE = regex(
     r"\s*at [\w.$<>/@-]{1,250}\(|\s*Caused by: |\s*Suppressed: |\s*\.\.\. \d+ (?:more|common frames)"
     rf"|\s*(?:Wrapped by: )?{_THROWN}\b(?::|\s*$|: )"
     r"|Exception in thread \"|Traceback \(most recent call last\):|\s+File \"[^\"]{1,250}\", line \d+"
     r"|#\d{1,3} [^\s:]{1,300}\(\d{1,7}\): "
 )
-_HEAD = re.compile(rf"{_THROWN}(?::|\s*$)|Exception in thread \"")
-_QUOTE = re.compile(r"(?:[>|*#]+|//+|&gt;|\s)+")
-_FENCE = re.compile(
+_HEAD = regex(rf"{_THROWN}(?::|\s*$)|Exception in thread \"")
+_ANSWER = regex(ANSWER)
+_QUOTE = regex(r"(?:[>|*#]+|//+|&gt;|\s)+")
+_FENCE = regex(
     r"(?:[>|*#/\s])*(?:`{3,}|~{3,})\s*\w{0,20}\s*|\s*\{(?:code|noformat|quote)(?::[^{}]{0,100})?\}\s*"
     r"|\s*</?(?:pre|code|p|br|div)\b[^<>]{0,100}>\s*"
 )
-_HEADING = re.compile(
+_HEADING = regex(
     r"\s*(?:#{1,6}\s+\S|h[1-6]\. |\W{0,3}(?:incident|case|problem|scenario|example)\s*#?\d{1,4}\b"
     r"|\W{0,3}(?:the )?(?:first|second|third|fourth|fifth|\d(?:st|nd|rd|th)|erste\w?|zweite\w?|dritte\w?)\s+"
     r"(?:incident|case|problem|scenario|example|attempt|fall|vorfall)\W{0,5}$)",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"\s*(?:={4,}|-{4,}|\*{4,}|_{4,})\s*")
-_SETTING = re.compile(
+_RULE = regex(r"\s*(?:={4,}|-{4,}|\*{4,}|_{4,})\s*")
+_SETTING = regex(
     r"\s*(?:[-*>]\s+)?\"?(?![\w.-]+\.(?:log|txt|out|json):)([A-Za-z][\w-]*(?:\.[\w-]+)*)\"?"
     r"\s*[=:](?:\s*\S.{0,4000})?$"
 )
-_OTHER = re.compile(
-    r"\b(?:other|another|second|different|andere\w*|zweite\w*|otr[ao]s?|autres?)\b|其他|另", re.IGNORECASE
-)
+_OTHER = regex(r"\b(?:other|another|second|different|andere\w*|zweite\w*|otr[ao]s?|autres?)\b|其他|另", re.IGNORECASE)
 LONGEST_FRONT = 2_000
 LONGEST_HEADING = 200
 MOST_CELLS = 16
@@ -79,7 +79,7 @@ MOST_CELLS = 16
 def is_log_line(text: str) -> bool:
     """Whether a line begins like one of a log, or is a line of a stack trace."""
     text = text[:LONGEST_FRONT]
-    if _begins(text) or _TRACE.match(text):
+    if _begins(text) or _TRACE.match(text) or _ANSWER.search(text):
         return True
     if text[:1] == "{" and read_record(text) is not None:
         return True

@@ -10,35 +10,35 @@ Headings  a short line that names one partition (`orders-0`) or one segment file
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafkatx.formats.file_names import parse_metadata_snapshot_file, parse_partition_folder, parse_segment_file
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.pages.part import PartKind
 
 LONGEST_HEADING = 160
 LONGEST_COMMAND = 4_096
-_TOOL = re.compile(
+_TOOL = regex(
     r"kafka-dump-log|DumpLogSegments(?![$.])|kafka-console-consumer|ConsoleConsumer(?![$.)])|kafka-transactions"
     r"|--files[ =]|\bkafka-(?:consumer-groups|topics|get-offsets|log-dirs)(?:\.sh|\.bat)? -"
     r"|\b(?:ConsumerGroupCommand|TopicCommand|GetOffsetShell) -|\b(?:kcat|kafkacat) -"
     r"|\brpk (?:cluster txn|group|topic) "
 )
-_FILES = re.compile(r"--files?[ =]+[\"']?([^\s\"']+)")
-_TOPIC = re.compile(r"(?:--topic[ =]+|\s-t )[\"']?([A-Za-z0-9._-]+)")
-_PARTITION = re.compile(r"(?:--partition[ =]+|\s-p )[\"']?(\d{1,9})")
-_SPLIT = re.compile(r"[/\\]+")
-_NAMED = re.compile(r"(?<![\w.-])([A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?-(?:0|[1-9]\d{0,5}))(?![\w-])(?!\.\d)")
-_FILE = re.compile(r"[\w./\\:-]*?\b\d{20}\.(?:log|index|timeindex|txnindex|snapshot)\b")
-_WORDS = re.compile(
-    r"topic[\s:=`'\"]+([A-Za-z0-9._-]+)[`'\",;\s]+(?:and\s+)?partition[\s:=#`'\"]+(\d{1,6})", re.IGNORECASE
-)
-_NO_TOPIC = re.compile(
+_FILES = regex(r"--files?[ =]+[\"']?([^\s\"']+)")
+_TOPIC = regex(r"(?:--topic[ =]+|\s-t )[\"']?([A-Za-z0-9._-]+)")
+_PARTITION = regex(r"(?:--partition[ =]+|\s-p )[\"']?(\d{1,9})")
+_SPLIT = regex(r"[/\\]+")
+_NAMED = regex(r"(?<![\w.-])([A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?-(?:0|[1-9]\d{0,5}))(?![\w-])(?!\.\d)")
+_FILE = regex(r"[\w./\\:-]*?\b\d{20}\.(?:log|index|timeindex|txnindex|snapshot)\b")
+_WORDS = regex(r"topic[\s:=`'\"]+([A-Za-z0-9._-]+)[`'\",;\s]+(?:and\s+)?partition[\s:=#`'\"]+(\d{1,6})", re.IGNORECASE)
+_NO_TOPIC = regex(
     r"(?:broker|node|producer|consumer|client|kafka|clients|version|incident|case|step|server|host|thread|task|worker|"
     r"release|instance|member|attempt|controller|zookeeper|zk|jdk|java|utf|iso|rc|part|page|section|figure|example)-\d+",
     re.IGNORECASE,
 )
-_TICKET = re.compile(r"[A-Z]{2,12}-\d+")
-_SAID = re.compile(
+_TICKET = regex(r"[A-Z]{2,12}-\d+")
+_SAID = regex(
     r"^#{1,6} |^[`\"'*]{0,3}[\w.-]+-\d{1,6}[`\"'*]{0,3}[:\uff1a](?:\s|$)|^[=*_]{2}|[:\uff1a]\s*$"
     r"|\b(?:dump|partition|topic|log|segment|file|folder)s?\b",
     re.IGNORECASE,

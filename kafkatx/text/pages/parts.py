@@ -9,12 +9,12 @@ errors of Kafka is a part all the same: what people say of them (text/named_erro
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.named_errors import names_something
@@ -52,7 +52,7 @@ OF_SHIPPERS = frozenset(
 SAMPLE_LINES = 100
 OVERLAP = 1 << 14
 """Bytes of a line that are looked at around a literal."""
-_LOGGED = re.compile(rb"[\[(<\"]?(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|INFO|DEBUG|WARN|ERROR|TRACE|FATAL)")
+_LOGGED = regex(rb"[\[(<\"]?(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|INFO|DEBUG|WARN|ERROR|TRACE|FATAL)")
 
 
 def parts(file: OpenFile) -> list[TextPart]:

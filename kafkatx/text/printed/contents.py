@@ -7,22 +7,24 @@ Shape   behind the fields: keys of headers and `]`, then ` key: K` unless the ke
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line
 
 KEY, PAYLOAD = b" key: ", b" payload: "
 HEADER_KEYS = "headerKeys: ["
-SIZES = re.compile(r" key[sS]ize: (-?\d{1,10}) value[sS]ize: (-?\d{1,10}) ")
+SIZES = regex(r" key[sS]ize: (-?\d{1,10}) value[sS]ize: (-?\d{1,10}) ")
 REPLACED = "\ufffd".encode()
-_DECODED = re.compile(
+_DECODED = regex(
     r"\]? (?:key: (?:transactionalId=|transaction_metadata::|offset::|offset_commit::|group_metadata::|metadata::"
     r"|\{\"metadata\":|\{\"type\":\"|unknown::|Unknown record type |Error at offset )"
     r"|payload: (?:\{\"type\":\"[A-Z_0-9]+\"|Remote(?:LogSegment|Partition)[A-Za-z]{8,30}\{"
     r"|Error at (?:offset )?\d+, skipping))"
 )
-_PASTED_CONTROL = re.compile(rb"\^[@-_]")
+_PASTED_CONTROL = regex(rb"\^[@-_]")
 
 
 def looks_decoded(tail: str) -> bool:

@@ -8,9 +8,10 @@ not say is unknown.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.printed.elisions import ELIDED_FIELDS
 from kafkatx.text.printed.eras import SHAPES, TIMESTAMP, DumpLineShape, LineKind
 
@@ -27,18 +28,18 @@ _OF_FILES = """headerKeys controlType timestamp version firstOffset lastStableOf
 FIELDS = _OF_LOGS.union(_OF_FILES.split())
 """Keys that dump lines print before a record's key and payload."""
 _KEYS = "|".join(sorted(FIELDS, key=len, reverse=True))
-_FIELD = re.compile(
+_FIELD = regex(
     rf"(?<![^\s|,])({_KEYS}):([ \t]*)(?!(?:{_KEYS}): )"
     r"((?:[^\s,\[(]|,(?=\S))+(?=[\s,]|$)|\[[^\[\]]*\](?=[\s,]|$)|Queue\(.{0,4000}?\)\)|\S+)[\s,]*"
 )
 """One field: key, blanks, value; the value has no blank, but for lists of header keys and cached batches."""
-_ELISION = re.compile(rf"{ELIDED_FIELDS}(?=\s|$)")
+_ELISION = regex(rf"{ELIDED_FIELDS}(?=\s|$)")
 """What stands for fields that were left out."""
-_BLANKS = re.compile(r"[\s,]+")
-_TAIL = re.compile(r"\bheaderKeys:\s*\[|\s(?=controlType: |key: |payload: )")
-_VALUE = re.compile(r"(OptionalLong\.empty|OptionalLong\[-?\d+\]|-?\d+|true|false|null|[A-Za-z]\w*)(?=[},]|$)")
+_BLANKS = regex(r"[\s,]+")
+_TAIL = regex(r"\bheaderKeys:\s*\[|\s(?=controlType: |key: |payload: )")
+_VALUE = regex(r"(OptionalLong\.empty|OptionalLong\[-?\d+\]|-?\d+|true|false|null|[A-Za-z]\w*)(?=[},]|$)")
 """A value as some release prints it; a brace or comma behind it is none of it."""
-_HORIZON = re.compile(r"\[(-?\d+)\]")
+_HORIZON = regex(r"\[(-?\d+)\]")
 _NO_NUMBERS = frozenset(
     {"isTransactional", "isControl", "isvalid", "isValid", "compresscodec", "compressType", "deleteHorizonMs", "crc",
      "endTxnMarker"}
@@ -66,10 +67,10 @@ def row_of(text: str, at: int = 0) -> FieldRow:
     is_elided = False
     while found := _field_at(text, at) or _ELISION.match(text, at) or _BLANKS.match(text, at):
         at = found.end()
-        if found.re is _FIELD and not _ELISION.fullmatch(found[3]):
+        if found.re.pattern == _FIELD.pattern and not _ELISION.fullmatch(found[3]):
             fields.append((found[1], found[3].rstrip(",")))
         else:
-            is_elided |= found.re is not _BLANKS
+            is_elided |= found.re.pattern != _BLANKS.pattern
     return FieldRow(tuple(fields), is_elided, at)
 
 

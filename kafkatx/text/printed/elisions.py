@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from kafkatx.terms.regex import regex
 
 ELIDED_FIELDS = r"[\[(<]?(?:\.{2,}|…)[\])>]?"
 """Regular expression of what stands for fields."""
-_BETWEEN_WORDS = re.compile(r"(?:^|\s)(?:\.{2,}|\u2026)(?:\s|$)")
-_ELIDED_LINES = re.compile(
+_BETWEEN_WORDS = regex(r"(?:^|\s)(?:\.{2,}|\u2026)(?:\s|$)")
+_ELIDED_LINES = regex(
     r"(?:[>|*#/\s])*[\[(<{-]*\s*(?:\.{2,}|…+|snip(?:ped)?|truncated|omitted|cut|skipp\w*"
     r"|.{0,40}(?:lines|records) (?:omitted|skipped|removed|cut|left out).{0,20})\s*[.…]*[\])>}-]*\s*"
 )

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from importlib.resources import files
+
+from kafkatx.terms.packaged import packaged_text
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 
 
 class LineKind(StrEnum):
@@ -71,13 +73,13 @@ def _shape(kind: LineKind, since: str, until: str, options: str, fields: str) ->
     names: list[str] = []
     for key in keys:
         names += ["timestampType", "timestamp"] if key == TIMESTAMP else [key] * (key != "headerKeys")
-    pattern = re.compile(begin + " ".join(PATTERNS.get(key, NUMBER.format(key)) for key in keys) + end)
+    pattern = regex(begin + " ".join(PATTERNS.get(key, NUMBER.format(key)) for key in keys) + end)
     at = {name: number for number, name in enumerate(names)}
     return DumpLineShape(kind, since, until, options, keys, at, pattern, "" if "headerKeys" in keys else "]")
 
 
 def _shapes() -> Iterator[DumpLineShape]:
-    lines = files(__package__).joinpath("eras.tsv").read_text("utf-8").splitlines()
+    lines = packaged_text(__package__, "eras.tsv").splitlines()
     for kind, since, until, options, fields in (line.split("\t") for line in lines[1:]):
         yield _shape(LineKind(kind), since, until, options, fields)
 

@@ -7,10 +7,10 @@ where no release prints it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import pairwise
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line
 from kafkatx.text.printed.contents import HEADER_KEYS, SIZES, Growth, Reach, content_of, looks_decoded
 from kafkatx.text.printed.dump_lines import TIMESTAMPS, FieldRow, row_of
@@ -20,7 +20,7 @@ from kafkatx.text.printed.line_kinds import BEGINNINGS, CONTENT, NAMELESS, ToolL
 from kafkatx.text.printed.pasted import Printed, as_printed
 
 _TITLES = ("key:", "payload:")
-FILE_END = re.compile(r"\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.(?:deleted|swap|cleaned))?$")
+FILE_END = regex(r"\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.(?:deleted|swap|cleaned))?$")
 _OTHER_ORDERS = (
     "version producerId firstOffset lastOffset lastStableOffset",
     "producerId producerEpoch lastSequence lastOffset offsetDelta lastTimestamp coordinatorEpoch currentTxnFirstOffset",
@@ -42,13 +42,11 @@ def _followers() -> frozenset[tuple[str, str]]:
 FOLLOWERS = _followers()
 
 
-_TITLE = re.compile(r"\s?(?:key|payload|endTxnMarker|controlType):(?: |$)|\s?LeaderChange:(?: \{|$)")
-_LAST_TIMESTAMP = re.compile(r" timestamp: (?:-1|\d{13,19})$")
-_OPEN_TITLE = re.compile(
-    r"(?:headerKeys: \[[^\[\]]*\]|crc: \d+) (?:key|payload|LeaderChange|controlType|endTxnMarker):\s*$"
-)
-_BROKEN_TITLE = re.compile(r"headerKeys: \[[^\[\]]*\] (?:k|p|e|L|c)[A-Za-z]{0,12}$")
-_DECODED_END = re.compile(
+_TITLE = regex(r"\s?(?:key|payload|endTxnMarker|controlType):(?: |$)|\s?LeaderChange:(?: \{|$)")
+_LAST_TIMESTAMP = regex(r" timestamp: (?:-1|\d{13,19})$")
+_OPEN_TITLE = regex(r"(?:headerKeys: \[[^\[\]]*\]|crc: \d+) (?:key|payload|LeaderChange|controlType|endTxnMarker):\s*$")
+_BROKEN_TITLE = regex(r"headerKeys: \[[^\[\]]*\] (?:k|p|e|L|c)[A-Za-z]{0,12}$")
+_DECODED_END = regex(
     r"payload: .*(?:txnTimeoutMs=\d+|\}|<DELETE>|offset=\d+(?:,metadata=\S*)?|payload: \d+\S*)$|skipping"
 )
 
@@ -199,9 +197,7 @@ def _reaches_content(text: str, row: FieldRow, before: str) -> bool:
     return CONTENT.match(text, row.end) is not None and not CONTENT.match(before, len(before))
 
 
-_NAMELESS = re.compile(NAMELESS)
-_LAST_OF_STATE = re.compile(r",txnTimeoutMs=\d{1,10}$")
-_BROKEN_KEY = re.compile(r"[A-Za-z]{1,21}:?\s*")
-_WHOLE_VALUE = re.compile(
-    r"true|false|COMMIT|ABORT|-?\d{1,19}|OptionalLong(?:\.empty|\[-?\d+\])|Some\(\d+\)|None|\[.*\]"
-)
+_NAMELESS = regex(NAMELESS)
+_LAST_OF_STATE = regex(r",txnTimeoutMs=\d{1,10}$")
+_BROKEN_KEY = regex(r"[A-Za-z]{1,21}:?\s*")
+_WHOLE_VALUE = regex(r"true|false|COMMIT|ABORT|-?\d{1,19}|OptionalLong(?:\.empty|\[-?\d+\])|Some\(\d+\)|None|\[.*\]")

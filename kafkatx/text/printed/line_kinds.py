@@ -9,9 +9,9 @@ Source    DumpLogSegments, ProducerStateManager, TransactionIndex; TransactionLo
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 
+from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.printed.dump_lines import FIELDS, DumpLine, FieldRow, row_of
 from kafkatx.text.printed.elisions import ELIDED_FIELDS
@@ -39,16 +39,14 @@ class ToolLineKind(StrEnum):
 
 
 _KEYS = "|".join(sorted(FIELDS))
-CONTENT = re.compile(
-    r"\s?(?:(?:key|payload):(?: |$)|(?:LeaderChange:|Snapshot(?:Head|Foot)er|KRaft(?:Version|Voters)) \{)"
-)
+CONTENT = regex(r"\s?(?:(?:key|payload):(?: |$)|(?:LeaderChange:|Snapshot(?:Head|Foot)er|KRaft(?:Version|Voters)) \{)")
 """Where the content of a record begins: what follows is anything that its writer liked."""
-ANCHOR = re.compile(
+ANCHOR = regex(
     rf"(?:\| ?(?=offset: (?!\d+ position: )|{ELIDED_FIELDS} ))?(?:{ELIDED_FIELDS}\s+)?(?:{_KEYS}): "
     r"|\| (?:key|payload): |Dumping \S|(?:Log s|S)tarting offset: \d|Snapshot end offset: \d|KRaft bootstrap snapshot$"
 )
 """How a line of the dump tool begins."""
-_NOTE = re.compile(
+_NOTE = regex(
     r"Found \d+ invalid bytes at the end of |Mismatches in :|Index offset: -?\d+, log offset: "
     r"|-?\d+ is followed by -?\d+$|Non-consecutive offsets in |Found (?:timestamp mismatch|out of order timestamp) in :"
     r"|Index timestamp: -?\d+, log timestamp: |Indexed offset: \d+, found log offset: |Ignoring unknown file "
@@ -61,34 +59,34 @@ NAMELESS = (
     r'|\{"version":"?\d"?,"data":\{"producerId":-?\d|TransactionMetadata\(transactionalId=)'
 )
 """How a value of `__transaction_state` begins whose key was cut away; behind one blank alone it is a record's title."""
-_STATE = re.compile(
+_STATE = regex(
     rf"{NAMELESS}|"
     r"key: (?:(?:transaction_metadata::)?transactionalId=.{1,1000}?\s+payload:\s*(?:producerId:-?\d|<DELETE>)"
     r'|\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":.{1,1000}?\}\}? payload: )|'
     r'[^\s:]\S{0,300}?::TransactionMetadata\((?!.{0,1000}::TransactionMetadata\()|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'
 )
-STATE_TEXT = re.compile(r"::TransactionMetadata\(transactionalId=(.{1,1000}?), producerId=")
+STATE_TEXT = regex(r"::TransactionMetadata\(transactionalId=(.{1,1000}?), producerId=")
 """What stands behind the id in a record of `__transaction_state`: the id again."""
-_OFFSET = re.compile(
+_OFFSET = regex(
     r"\[[^\[\]]{3,800}\]::(?:\[OffsetMetadata\[|OffsetAndMetadata\(|NULL$)"
     r'|\{"key":\{"(?:version|type)":"?[01]"?,"data":\{"group":"'
 )
-_CONSUMED = re.compile(
+_CONSUMED = regex(
     r"(?:(?:CreateTime|LogAppendTime):-?\d{1,19}|NO_TIMESTAMP|Partition:\d{1,10}|Offset:\d{1,19})(?=[^\w:]|$)"
 )
 _STATES = "|".join(state.name for state in TransactionState)
-_LISTED = re.compile(
+_LISTED = regex(
     rf"(?P<transactionalid>\S{{2,249}})[\t ]+(?P<coordinator>\d{{1,9}})[\t ]+(?P<producerid>\d{{1,18}})[\t ]+"
     rf"(?P<transactionstate>{_STATES})\s*$"
 )
 """A row of `kafka-transactions.sh list`, without the heading above it."""
 _SEP = r"(?:\s*[|,;]\s*|\s+)"
 """What parts the columns of a heading: blanks, tabs, bars of a table, the commas of a spreadsheet."""
-_ADMIN = re.compile(
+_ADMIN = regex(
     rf"TransactionalId{_SEP}TransactionState[\s|]*$|TransactionalId{_SEP}Coordinator{_SEP}ProducerId{_SEP}TransactionState\b"
     rf"|CoordinatorId{_SEP}TransactionalId{_SEP}ProducerId{_SEP}|COORDINATOR{_SEP}TRANSACTIONAL-ID{_SEP}PRODUCER-ID{_SEP}"
 )
-_ANSWER = re.compile(
+_ANSWER = regex(
     rf"ProducerId{_SEP}ProducerEpoch{_SEP}LatestCoordinatorEpoch{_SEP}"
     rf"|LEADER{_SEP}TOPIC{_SEP}PARTITION{_SEP}PRODUCER-ID{_SEP}PRODUCER-EPOCH{_SEP}"
     rf"|Topic{_SEP}Partition{_SEP}ProducerId{_SEP}ProducerEpoch{_SEP}(?:CoordinatorEpoch|StartOffset){_SEP}"
@@ -109,7 +107,7 @@ _FRAMES = (
     (_LISTED, ToolLineKind.LISTED),
     (_ANSWER, ToolLineKind.ANSWER),
 )
-FRAME = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _FRAMES))
+FRAME = regex("|".join(f"(?:{pattern.pattern})" for pattern, _ in _FRAMES))
 """How a line of the console tools begins."""
 BEGINNINGS = ("| offset: ", "baseOffset: ", "offset: ")
 """How a line of a batch or record begins; a line that does is never the rest of another."""
@@ -199,4 +197,4 @@ MOST_ELISIONS = 4
 """Signs of elision that one field may stand between."""
 ENOUGH_FIELDS = 4
 """Fields after which a line is one of a dump, whatever stands behind them."""
-_REMARK = re.compile(r"[^\w\s]")
+_REMARK = regex(r"[^\w\s]")

@@ -10,13 +10,14 @@ import html
 import json
 import re
 
+from kafkatx.terms.regex import regex
 from kafkatx.text.printed.letters import LETTERS
 
 LONGEST_LINE = 1 << 16
 """Characters of a line that are looked at; a longer one stays as it is."""
 MOST_LAYERS = 8
 
-_SIGNS = re.compile(r"[`\\<>&|*\x1b]|[^\x00-\x7f]|^\s*(?:[-+#!\[({\"'#/~$%]|\d{1,3}[.):]|\w{2,20}:)|\d\d:\d\d:\d\d")
+_SIGNS = regex(r"[`\\<>&|*\x1b]|[^\x00-\x7f]|^\s*(?:[-+#!\[({\"'#/~$%]|\d{1,3}[.):]|\w{2,20}:)|\d\d:\d\d:\d\d")
 """A line without any of these was not changed by pasting."""
 _LETTERS = str.maketrans(
     {
@@ -26,53 +27,51 @@ _LETTERS = str.maketrans(
         **dict.fromkeys("\u3001\u3002", "."),
     }
 )
-_TAG = re.compile(
+_TAG = regex(
     r"</?(?:p|pre|code|span|div|b|i|u|em|strong|tt|td|tr|th|table|tbody|blockquote|li|ul|ol|font|a|mark|samp|kbd|h\d)"
     r"(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
-_BREAK = re.compile(r"<br ?/?>|</?(?:p|pre|div|li|tr|blockquote)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
-_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
-_ESCAPED = re.compile(r"\\([_*\[\]()#+\-.!|<>~`{}$&@:=,])")
-_EMPHASIS = re.compile(r"(?<![\w*])\*\*(?=\S)|(?<=\S)\*\*(?![\w*])")
-_LINK = re.compile(r"\[([^\[\]|\n]{1,300})\|[a-z]{3,6}://[^\[\]\s]{1,600}\]")
+_BREAK = regex(r"<br ?/?>|</?(?:p|pre|div|li|tr|blockquote)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
+_ENTITY = regex(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
+_ESCAPED = regex(r"\\([_*\[\]()#+\-.!|<>~`{}$&@:=,])")
+_EMPHASIS = regex(r"(?<![\w*])\*\*(?=\S)|(?<=\S)\*\*(?![\w*])")
+_LINK = regex(r"\[([^\[\]|\n]{1,300})\|[a-z]{3,6}://[^\[\]\s]{1,600}\]")
 """What Jira makes of an address: its text is the address, too."""
-_FRONT = re.compile(
+_FRONT = regex(
     r"(?:>+ ?|[*\u2022\u00b7\u25aa] +|[-+] (?=\S)|#+ |// ?|/\*+ ?|\d{1,3}[.)] +|\|(?!\|) ?|`{1,3}|~{3}|\$ (?=\S)|"
     r"(?:!|\[(?i:error|warn|warning|info)\]) +"
     r"(?=(?:at [\w.$/<>]{3,250}\(|\.\.\. \d|Caused by: |(?:[a-z_]\w*\.){2,9}[A-Z])))"
 )
-_FRAME = re.compile(r"[\s>|*]*at [\w.$/<>@-]{3,250}\(")
-_QUOTED = re.compile(r"""([\"'])(?P<text>.{10,})\1[,.;]?\s*$""", re.DOTALL)
-_SPAN = re.compile(
+_FRAME = regex(r"[\s>|*]*at [\w.$/<>@-]{3,250}\(")
+_QUOTED = regex(r"""([\"'])(?P<text>.{10,})\1[,.;]?\s*$""", re.DOTALL)
+_SPAN = regex(
     r"(?i:(?!.{0,30}\b(?:examples?|expect\w*|means|docs?|javadoc|documentation)\b))[\w .-]{1,30}: ?"
     r"`(?P<text>[^`]{40,})`[.,;]?\s*$"
 )
 """A label that is none of talk, and a line in a code span behind it."""
-_CHAT = re.compile(
+_CHAT = regex(
     r"(?:\[?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?\]?,? {1,3}[-\u2013]? ?)"
     r"(?:[*_<@]{0,3})[^\W\d][\w .'-]{0,30}(?:[*_>]{0,3}): ?(?=\S)"
 )
-_FIELD = re.compile(
+_FIELD = regex(
     r"""\s*["']?(?:[\w@-]+\.)*(?:message|msg|log|stack_?trace|exception(?:Message)?|error|thrown|throwable|textPayload|"""
     r"""body|trace|cause|reason|errorMessage|detail|full_message|short_message)["']?\s*:\s*"(?P<text>.*?)(?<!\\)"?\s*[},\]]*\s*$""",
     re.IGNORECASE | re.DOTALL,
 )
-_OF_NODE = re.compile(r"\s{1,8}(?:message|stack|reason|msg): (['\"`])(?P<text>.{10,})\1,?\s*$")
+_OF_NODE = regex(r"\s{1,8}(?:message|stack|reason|msg): (['\"`])(?P<text>.{10,})\1,?\s*$")
 """A field of an object as Node prints it over several lines."""
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d"
-_FOREIGN = re.compile(
+_FOREIGN = regex(
     r"(?P<prefix>[^\s\[\"'{(][^\"'{]{0,80}?[\s|\]:>]{1,6})" + rf"(?=\[?{_STAMP}[\d.,:Z+-]{{0,16}}\]? +[\[A-Z(])"
 )
-_WRITER = re.compile(
+_WRITER = regex(
     r"(?P<prefix>[A-Za-z][\w.-]{0,60}[\s|:]{1,6})"
     r"(?=\d\d:\d\d:\d\d[.,]\d{3} +[\[A-Z(]|(?:timestamp|time|ts)=\S+ level=)"
 )
-_NAMED = re.compile(
-    r"[\w./-]{1,250}\.(?:log|out|txt|json)(?:[.-]\d{1,10})?[:-](?:\d{1,9}[:-])?|[\w.-]{1,120} {1,40}\| "
-)
+_NAMED = regex(r"[\w./-]{1,250}\.(?:log|out|txt|json)(?:[.-]\d{1,10})?[:-](?:\d{1,9}[:-])?|[\w.-]{1,120} {1,40}\| ")
 """Prefixes that tell the writers of a log apart: text/logs/wrappers.py reads them."""
-_SENTENCE = re.compile(r"[a-z]+ [a-z]+ [a-z]+ ")
+_SENTENCE = regex(r"[a-z]+ [a-z]+ [a-z]+ ")
 
 
 def logged(text: str) -> tuple[str, ...]:
@@ -117,7 +116,8 @@ def _without_front(text: str) -> str:
             break
         sign, text = front[0].strip(), bare[front.end() :]
         if sign.startswith(("`", "|", "~")):
-            text = text.rstrip().rstrip(sign[0]).rstrip()
+            closed = text.rstrip(" .,;")
+            text = (closed if closed.endswith(sign[0]) else text.rstrip()).rstrip(sign[0]).rstrip()
         if sign.startswith(">") and _FRAME.match(text):
             break
     if quoted := _QUOTED.match(text.strip()) or _SPAN.match(text):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.levels import OF_KAFKA
 
@@ -18,26 +19,24 @@ _STATES = "|".join(state.name for state in TransactionState)
 _OWN_STATES = "|".join(state.name for state in TransactionState if state.name not in ("Empty", "Dead"))
 _MARK = r"[\"'`]?\s{0,3}[:=]?\s{0,3}[\"'`]?"
 _CELLS = {
-    "transactionstate": re.compile(
+    "transactionstate": regex(
         rf"\btransaction[_ -]?state{_MARK}({_STATES})\b|\bstate[\"'`]?\s{{0,3}}[:=]\s{{0,3}}[\"'`]?({_OWN_STATES})\b",
         re.I,
     ),
-    "transactionalid": re.compile(
+    "transactionalid": regex(
         r"--transactional-id[ =][\"'`]?([^\s\"'`]{1,249})|\btransactional[_ .-]?id[\"'`]?\s{0,3}[:=]\s{0,3}[\"'`]?"
         r"([^\s\"'`,()]{1,249})|([^\s{}=,(]{1,249})=TransactionDescription\(",
         re.I,
     ),
-    "producerid": re.compile(rf"\bproducer[_ -]?id{_MARK}(\d{{1,18}})\b", re.I),
-    "producerepoch": re.compile(rf"\bproducer[_ -]?epoch{_MARK}(\d{{1,5}})\b", re.I),
-    "timeoutms": re.compile(rf"\b(?:transaction)?timeoutms{_MARK}(\d{{1,10}})\b", re.I),
-    "starttimems": re.compile(
-        rf"\b(?:current)?(?:transaction)?starttimems{_MARK}(?:OptionalLong\[)?(\d{{1,14}})\b", re.I
-    ),
-    "partitions": re.compile(
+    "producerid": regex(rf"\bproducer[_ -]?id{_MARK}(\d{{1,18}})\b", re.I),
+    "producerepoch": regex(rf"\bproducer[_ -]?epoch{_MARK}(\d{{1,5}})\b", re.I),
+    "timeoutms": regex(rf"\b(?:transaction)?timeoutms{_MARK}(\d{{1,10}})\b", re.I),
+    "starttimems": regex(rf"\b(?:current)?(?:transaction)?starttimems{_MARK}(?:OptionalLong\[)?(\d{{1,14}})\b", re.I),
+    "partitions": regex(
         rf"\btopic[_ -]?partitions{_MARK}[\[{{(]?((?:[\w.-]{{1,249}}-\d{{1,9}}(?:, ?)?){{1,1000}})", re.I
     ),
 }
-_LOGGED = re.compile(rf"\b(?:{OF_KAFKA})\b|TransactionMetadata\(|payload:|,state=|^\W{{0,3}}\d{{4}}-\d\d-\d\d[T ]\d\d:")
+_LOGGED = regex(rf"\b(?:{OF_KAFKA})\b|TransactionMetadata\(|payload:|,state=|^\W{{0,3}}\d{{4}}-\d\d-\d\d[T ]\d\d:")
 
 
 def named_cells(text: str) -> dict[str, str] | None:

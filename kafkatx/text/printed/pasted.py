@@ -7,10 +7,11 @@ appears. What a record holds is kept, unless the line itself shows that all of i
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.printed.contents import is_longer_by
 from kafkatx.text.printed.dump_lines import exact_line, row_of
 from kafkatx.text.printed.letters import LETTERS
@@ -55,8 +56,8 @@ DECORATIONS = (
     ("container, record", r"[\w.-]{1,60}\s+\|\s(?=\| )"),
 )
 """What pasting puts before a line, with names for it."""
-_DECORATION = re.compile("|".join(f"(?:{pattern})" for _, pattern in DECORATIONS))
-_HINT = re.compile(
+_DECORATION = regex("|".join(f"(?:{pattern})" for _, pattern in DECORATIONS))
+_HINT = regex(
     r"(?:ffset|Id|Epoch|imestamp|Time|key|payload|crc|alid|agic|ize|equence|ount|Marker|artition):"
     r"|Dumping|ing offset|KRaft b|_TIMESTAMP|ransactionalId|ProducerId|\"producerId|::"
     r"|TRANSACTIONAL-ID|PRODUCER-ID|-OFFSET[\s|,]|% Reached|\] offset |Processed a total|transactional-id |Topic:"
@@ -64,20 +65,20 @@ _HINT = re.compile(
     r"|stuck at offset|stuck with tra|causing producer|(?i:StableOffsetLag|WithLateTransactions)|#mbean = |Value = \d"
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
-_STATE = re.compile(r"[Ss]tate.{0,8}(?:Ongoing|Prepare|Complete|Empty|Dead)")
-_STABLE = re.compile(r"LSO|lso\b|[a-z]_offset|[Ss]table|read_(?:un)?committed\W.{0,200}read_(?:un)?committed\b")
-_TAIL = re.compile(r"\s(?:key|payload):(?:\s|$)")
-_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
-_SHOWS_MARKDOWN = re.compile(r"\\[|\[\]_]")
-_ENTITY = re.compile(r"&(?:gt|lt|quot|amp|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
-_SHOWS_ESCAPES = re.compile(rf"{_SHOWS_MARKDOWN.pattern}|{_ENTITY.pattern}|\*\*")
-_DECODED = re.compile(r"\s(?:key|payload):\s*(?:\{[“”]|\\[\[{]|\{&quot;|&lt;DELETE|\w{1,20}\\_\w{1,20}::)")
+_STATE = regex(r"[Ss]tate.{0,8}(?:Ongoing|Prepare|Complete|Empty|Dead)")
+_STABLE = regex(r"LSO|lso\b|[a-z]_offset|[Ss]table|read_(?:un)?committed\W.{0,200}read_(?:un)?committed\b")
+_TAIL = regex(r"\s(?:key|payload):(?:\s|$)")
+_ESCAPE = regex(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
+_SHOWS_MARKDOWN = regex(r"\\[|\[\]_]")
+_ENTITY = regex(r"&(?:gt|lt|quot|amp|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
+_SHOWS_ESCAPES = regex(rf"{_SHOWS_MARKDOWN.pattern}|{_ENTITY.pattern}|\*\*")
+_DECODED = regex(r"\s(?:key|payload):\s*(?:\{[“”]|\\[\[{]|\{&quot;|&lt;DELETE|\w{1,20}\\_\w{1,20}::)")
 """A decoder's text that can't have been printed like this."""
-_EMPHASIS = re.compile(r"\*\*|</?(?:b|i|em|strong|code|mark|u|span)\b[^<>]{0,200}>|\x1b\[[0-9;?]*[A-Za-z]")
+_EMPHASIS = regex(r"\*\*|</?(?:b|i|em|strong|code|mark|u|span)\b[^<>]{0,200}>|\x1b\[[0-9;?]*[A-Za-z]")
 _CLOSERS = " \t`*\"'\u201d\u2019|\\"
-_CLOSING = re.compile(r"(?:</\w{1,12}>|<br ?/?>|\x1b\[[0-9;?]{0,12}[A-Za-z])$")
+_CLOSING = regex(r"(?:</\w{1,12}>|<br ?/?>|\x1b\[[0-9;?]{0,12}[A-Za-z])$")
 LONGEST_TAG = 20
-_OPENING = re.compile(r"[`\"'“”|]|\*\*|<\w")
+_OPENING = regex(r"[`\"'“”|]|\*\*|<\w")
 _LETTERS = str.maketrans(LETTERS)
 
 

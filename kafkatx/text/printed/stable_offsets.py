@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.levels import OF_KAFKA
 
 _BY_READER = r"(?:\bend[_ ]?offsets?\b\W{{0,3}}{0}\b\)?|\b{0}\b\W{{0,3}}end(?:[_ ]?offsets?)?\b)"
@@ -25,21 +26,17 @@ _END = (
 )
 _POSITION = r"(?:\bposition\b|\bapp_offset\b|\bstored_offset\b|\bcommitted(?:[ _-]?offset)?\b|\bcurrent[ _-]?offset\b)"
 _VALUE = r"[`\"'*]{0,3}\s{0,4}(?:[:=]|\bis\b|\bat\b)?\s{0,4}(?:\{[\w.-]{1,260}=)?[`\"'*]{0,3}(\d{1,18})\b"
-_STABLE_AT, _END_AT, _POSITION_AT = (re.compile(name + _VALUE, re.IGNORECASE) for name in (_STABLE, _END, _POSITION))
-_LOGGED = re.compile(rf"\b(?:{OF_KAFKA})\b|^%\d\||PartitionData\(|MessageSet size")
-_OBJECT = re.compile(r"\{[^{}]{0,8000}\"ls_offset\"[^{}]{0,8000}\}")
-_OF_OBJECT = re.compile(r"\"partition\"\s*:\s*(\d{1,9})")
-_TOPICS = re.compile(r"\"topic\"\s*:\s*\"([\w.-]{1,249})\"|\"([\w.-]{1,249})\"\s*:\s*\{\s*\"partitions\"\s*:")
-_PLACE = re.compile(
+_STABLE_AT, _END_AT, _POSITION_AT = (regex(name + _VALUE, re.IGNORECASE) for name in (_STABLE, _END, _POSITION))
+_LOGGED = regex(rf"\b(?:{OF_KAFKA})\b|^%\d\||PartitionData\(|MessageSet size")
+_OBJECT = regex(r"\{[^{}]{0,8000}\"ls_offset\"[^{}]{0,8000}\}")
+_OF_OBJECT = regex(r"\"partition\"\s*:\s*(\d{1,9})")
+_TOPICS = regex(r"\"topic\"\s*:\s*\"([\w.-]{1,249})\"|\"([\w.-]{1,249})\"\s*:\s*\{\s*\"partitions\"\s*:")
+_PLACE = regex(
     r"(?<![\w.-])(?P<topic>[A-Za-z0-9_][\w.-]{0,247}?)(?:-|\s?\[{1,2})(?P<partition>\d{1,6})(?:\]{1,2}|(?![\w.-]))"
 )
-_NAMED = re.compile(
-    r"\btopic\W{1,3}(?P<topic>[\w.-]{1,249})\W{1,3}partition\W{1,3}(?P<partition>\d{1,6})", re.IGNORECASE
-)
+_NAMED = regex(r"\btopic\W{1,3}(?P<topic>[\w.-]{1,249})\W{1,3}partition\W{1,3}(?P<partition>\d{1,6})", re.IGNORECASE)
 
-_FIELD = re.compile(
-    r"\W*(?P<name>(?:hi|ls|lo|app|next|stored|eof|committ?ed)_offset)\"?\s*:\s*(?P<value>-?\d{1,18})\W*$"
-)
+_FIELD = regex(r"\W*(?P<name>(?:hi|ls|lo|app|next|stored|eof|committ?ed)_offset)\"?\s*:\s*(?P<value>-?\d{1,18})\W*$")
 """A line of statistics that were printed over many lines."""
 
 

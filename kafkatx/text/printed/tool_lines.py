@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 
+from kafkatx.terms.records import dataclass
 from kafkatx.text.lines import Line
 from kafkatx.text.printed.contents import Reach, content_of
 from kafkatx.text.printed.joining import FILE_END, begins_anew, extended, growth_of, is_whole

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from kafkatx.terms.catalogue.setting_names import UNKNOWN, is_known, prefix_scope, scope_of, scope_of_group
 from kafkatx.terms.java_text import property_of
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.secrets import shown_value
 from kafkatx.text.events import Setting
 from kafkatx.text.lines import Line
@@ -32,7 +34,7 @@ MOST_JOINED = 1_000
 """Lines that one logical line may go on over."""
 FEWEST_PRINTED = 4
 """Pairs from which on their order says something."""
-_KIND = re.compile(
+_KIND = regex(
     r"[#!\s]*(producer|consumer|admin|broker|server|streams|connect|worker|librdkafka|aiokafka|kafka-python|franz-go)"
     r"(?:[ ](?:config|configuration|properties|settings))?\s*:?\s*",
     re.IGNORECASE,
@@ -40,16 +42,16 @@ _KIND = re.compile(
 _KINDS = {
     "server": "broker", "worker": "connect", "aiokafka": "producer", "kafka-python": "producer", "franz-go": "producer"
 }  # fmt: skip
-_YAML = re.compile(
+_YAML = regex(
     r"(?P<indent> *)(?P<dash>(?:- +)?)(?P<name>\"[^\"]*\"|'[^']*'|[^\s:#'\"][^:#]*?)[ ]*:(?:[ ]+(?P<value>.*))?"
 )
-_ASSIGNED = re.compile(r"\s*(?:export\s+|set\s+|ENV\s+|-\s+|-e\s+)?[\"']?(?P<name>[A-Z][A-Z0-9_]{2,})=(?P<value>.*)")
-_NAME = re.compile(r"[A-Za-z][\w.\-\[\]\"]{0,200}")
-_PAIR = re.compile(r"\s*(?:export\s+|-\s+|-e\s+)?[\"'\[]*[A-Za-z][\w.\-]*[\"'\]]*\s*[=:]|\s*-\s|\s*---")
-_LOGGED = re.compile(r"\s*(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]|%[0-9]\||.{0,200}Config values:)")
-_PASTED = re.compile(r"^\s*[>`]|`\s*$|<br ?/?>|</\w|\\_|&(?:lt|gt|amp|quot);")
+_ASSIGNED = regex(r"\s*(?:export\s+|set\s+|ENV\s+|-\s+|-e\s+)?[\"']?(?P<name>[A-Z][A-Z0-9_]{2,})=(?P<value>.*)")
+_NAME = regex(r"[A-Za-z][\w.\-\[\]\"]{0,200}")
+_PAIR = regex(r"\s*(?:export\s+|-\s+|-e\s+)?[\"'\[]*[A-Za-z][\w.\-]*[\"'\]]*\s*[=:]|\s*-\s|\s*---")
+_LOGGED = regex(r"\s*(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]|%[0-9]\||.{0,200}Config values:)")
+_PASTED = regex(r"^\s*[>`]|`\s*$|<br ?/?>|</\w|\\_|&(?:lt|gt|amp|quot);")
 _NAMES_A_PROGRAM = frozenset({"transactional.id", "client.id", "group.id", "node.id", "broker.id", "group.instance.id"})
-_BLOCK_TEXT = re.compile(r"[|>][-+0-9]*")
+_BLOCK_TEXT = regex(r"[|>][-+0-9]*")
 
 
 class Pair(NamedTuple):

@@ -11,11 +11,13 @@ Source  AbstractConfig.logAll; ProducerConfig, ConsumerConfig, AdminClientConfig
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import NamedTuple
 
 from kafkatx.terms.catalogue.setting_names import is_known, scope_of_group
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.secrets import shown_value
 from kafkatx.text.events import Setting
 from kafkatx.text.settings.files import LONGEST_VALUE
@@ -25,13 +27,11 @@ MOST_LINES, LONGEST_KEPT = 4096, 200
 """Lines that are kept as they were read, and characters of the longest: clients print the same blocks again."""
 HEADING = " values:"
 """The literal that every block begins with."""
-_HEADING = re.compile(
+_HEADING = regex(
     r"(?:^|[\s.\"])(?P<title>[A-Z][A-Za-z]{2,60}Config)(?:\$[A-Za-z]{1,40})? values:\s*(?P<rest>.*)", re.DOTALL
 )
-_VALUE = re.compile(
-    r"(?P<lead>.{0,400}?(?:\s|^))(?P<name>[a-z][a-zA-Z0-9_.\-]{0,200}) =(?: (?P<value>.*)| ?)", re.DOTALL
-)
-_DIGITS = re.compile(r"[0-9]+")
+_VALUE = regex(r"(?P<lead>.{0,400}?(?:\s|^))(?P<name>[a-z][a-zA-Z0-9_.\-]{0,200}) =(?: (?P<value>.*)| ?)", re.DOTALL)
+_DIGITS = regex(r"[0-9]+")
 _SCOPES = {
     "ProducerConfig": "producer",
     "ConsumerConfig": "consumer",

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.starts import PrintedState
 from kafkatx.text.lines import lines
@@ -38,14 +39,14 @@ COLUMNS = {
     "TopicPartitions": r"\S*",
 }
 """Columns of the table, and what a value of each looks like."""
-_CELLS = [re.compile(pattern) for pattern in COLUMNS.values()]
+_CELLS = [regex(pattern) for pattern in COLUMNS.values()]
 _ID_AT = list(COLUMNS).index("TransactionalId")
 _LISTED = frozenset({"transactionalid", "transactionstate"})
 _BY_RPK = frozenset({"coordinator", "transactionalid", "producerid", "state"})
 _IN_LIST = frozenset({"id_code", "state"})
-_RPK_TIMEOUT = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?")
-_TOPIC = re.compile(r"([\w.-]{1,249})\[([\d;]{1,4000})\]")
-_PARTITION = re.compile(r"([\w.-]{1,249})-(\d{1,10})")
+_RPK_TIMEOUT = regex(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?")
+_TOPIC = regex(r"([\w.-]{1,249})\[([\d;]{1,4000})\]")
+_PARTITION = regex(r"([\w.-]{1,249})-(\d{1,10})")
 _BY_NAME = {state.name.lower(): state for state in TransactionState}
 _TOLD = frozenset({"id_code", "producer_id", "producer_epoch", "state", "timeout_ms"})
 

@@ -23,6 +23,7 @@ import numpy as np
 from kafkatx.kernels.rows import EVENT
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.regex import regex
 from kafkatx.text.dump.entries import producer_entries
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import Line, lines
@@ -41,38 +42,38 @@ _BEGINS = ("currenttransactionstartoffset", "currenttxnstartoffset", "txnstartof
 _HANGING = frozenset({"topic", "partition", "producerid", "startoffset"})
 _UNITS = {"min": 60_000, "s": 1_000}
 _GROUPS = frozenset({"topic", "partition", "currentoffset", "logendoffset"})
-_PARTITION = re.compile(
+_PARTITION = regex(
     r"Topic:\s?(?P<topic>\S+)\s+Partition:\s?(?P<partition>\d{1,9})\s+Leader:\s?(?P<leader>none|-?\d{1,9})"
     r"(?:.*?\bReplicas:\s?(?P<replicas>[\d,]+))?(?:.*?\bIsr:\s?(?P<isr>[\d,]*))?"
 )
 UNDER_MIN_ISR = "--under-min-isr-partitions"
-_LEAST = re.compile(r"Topic:\s?(?P<topic>\S+)\s.*\bmin\.insync\.replicas=(?P<number>\d{1,3})\b")
-_END = re.compile(r"% Reached end of topic (?P<topic>\S+) \[(?P<partition>\d{1,9})\] at offset (?P<offset>\d{1,18})")
-_QUERIED = re.compile(r"(?P<topic>\S{1,249}) \[(?P<partition>\d{1,9})\] offset (?P<offset>\d{1,18})$")
-_READ = re.compile(r"Processed a total of (?P<number>\d{1,18}) messages")
-_UNKNOWN_ID = re.compile(
+_LEAST = regex(r"Topic:\s?(?P<topic>\S+)\s.*\bmin\.insync\.replicas=(?P<number>\d{1,3})\b")
+_END = regex(r"% Reached end of topic (?P<topic>\S+) \[(?P<partition>\d{1,9})\] at offset (?P<offset>\d{1,18})")
+_QUERIED = regex(r"(?P<topic>\S{1,249}) \[(?P<partition>\d{1,9})\] offset (?P<offset>\d{1,18})$")
+_READ = regex(r"Processed a total of (?P<number>\d{1,18}) messages")
+_UNKNOWN_ID = regex(
     r"Failed to describe transaction state of transactional-id [`'\"](?P<id>.{1,1000}?)[`'\"]: "
     r"The transactionalId could not be found"
 )
 LAG, LATE = "LastStableOffsetLag", "PartitionsWithLateTransactionsCount"
-_METRIC = re.compile(
+_METRIC = regex(
     r"(?P<metric>(?i:LastStableOffsetLag|PartitionsWithLateTransactionsCount))(?![^\W_]).*?[\s=]"
     r"(?P<number>[\d.]+(?:[eE][+-]?\d+)?);?\s*$"
 )
 _METRICS = {name.casefold(): name for name in (LAG, LATE)}
 """Metrics by their letters alone: exporters print them in small ones."""
-_BEAN = re.compile(r"#?mbean = (?P<name>kafka\.\S+):$")
-_VALUE = re.compile(r"Value = [\d.]{1,20};$")
+_BEAN = regex(r"#?mbean = (?P<name>kafka\.\S+):$")
+_VALUE = regex(r"Value = [\d.]{1,20};$")
 """How jmxterm prints an attribute: the name of its bean, then the value in a line of its own."""
-_LABEL = {name: re.compile(rf"\b{name}=\"?([\w.-]+)") for name in ("topic", "partition")}
-_ISOLATION = re.compile(r"read_(?:un)?committed")
-_TO_THE_END = re.compile(r"\s-Q\b.*:-1\b")
+_LABEL = {name: regex(rf"\b{name}=\"?([\w.-]+)") for name in ("topic", "partition")}
+_ISOLATION = regex(r"read_(?:un)?committed")
+_TO_THE_END = regex(r"\s-Q\b.*:-1\b")
 LATEST, COMMITTED = "log end", "read_committed"
 UNSTICK = "kcl admin txn unstick-lso"
 STABLE, READ_UP_TO = "last stable offset", "last stable offset, where a reader stands"
-_STUCK = re.compile(r"Found partition (?P<partition>\d{1,9}) stuck at offset (?P<offset>\d{1,18})\b")
-_CAUSING = re.compile(r"Found causing producer ID and epoch (?P<id>\d{1,18})/(?P<epoch>\d{1,5})\b")
-_STUCK_BY = re.compile(r"Found topic (?P<topic>\S{1,249}) stuck with transactional id (?P<id>\S.{0,999}?)\.?\s*$")
+_STUCK = regex(r"Found partition (?P<partition>\d{1,9}) stuck at offset (?P<offset>\d{1,18})\b")
+_CAUSING = regex(r"Found causing producer ID and epoch (?P<id>\d{1,18})/(?P<epoch>\d{1,5})\b")
+_STUCK_BY = regex(r"Found topic (?P<topic>\S{1,249}) stuck with transactional id (?P<id>\S.{0,999}?)\.?\s*$")
 
 
 def answers(file: OpenFile, part: TextPart) -> LogFacts:
@@ -236,7 +237,7 @@ class _Reader:
     def _unstick(self, found: re.Match[str]) -> None:
         """Complete what `kcl admin txn unstick-lso` found of the partition that it named before."""
         row = self.rows[-1]
-        if found.re is _CAUSING:
+        if found.re.pattern == _CAUSING.pattern:
             row[COLUMNS["producer_id"]], row[COLUMNS["producer_epoch"]] = int(found["id"]), int(found["epoch"])
         else:
             row[COLUMNS["topic_code"]] = self.strings.code(found["topic"])

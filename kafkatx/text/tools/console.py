@@ -17,11 +17,12 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.offsets import OffsetCommit, with_value
 from kafkatx.text.dump.rows import STATE_COLUMNS
@@ -38,15 +39,15 @@ LONGEST_OBJECT = 4 << 20
 _KEY = "key: "
 _METADATA = "::TransactionMetadata(transactionalId="
 _FIELDS = {
-    "producer_id": re.compile(r", producerId=(-?\d{1,19})"),
-    "producer_epoch": re.compile(r", producerEpoch=(-?\d{1,5})"),
-    "timeout_ms": re.compile(r", txnTimeoutMs=(-?\d{1,10})"),
-    "started_at": re.compile(r", txnStartTimestamp=(-?\d{1,19})"),
-    "updated_at": re.compile(r", txnLastUpdateTimestamp=(-?\d{1,19})"),
+    "producer_id": regex(r", producerId=?(-?\d{1,19})"),
+    "producer_epoch": regex(r", producerEpoch=(-?\d{1,5})"),
+    "timeout_ms": regex(r", txnTimeoutMs=(-?\d{1,10})"),
+    "started_at": regex(r", txnStartTimestamp=(-?\d{1,19})"),
+    "updated_at": regex(r", txnLastUpdateTimestamp=(-?\d{1,19})"),
 }
-_STATE = re.compile(r", state=(\w+)")
-_PARTITIONS = re.compile(r", (?:topicP|p)artitions=((?:\w*Set)?[(\[].*?[)\]])(?=, txn|\)$)", re.DOTALL)
-_BEGIN = re.compile(r'\{\s{0,9}"key"\s{0,9}:\s{0,9}\{')
+_STATE = regex(r", state=(\w+)")
+_PARTITIONS = regex(r", (?:topicP|p)artitions=((?:\w*Set)?[(\[].*?[)\]])(?=, txn|\)$)", re.DOTALL)
+_BEGIN = regex(r'\{\s{0,9}"key"\s{0,9}:\s{0,9}\{')
 _JSON = json.JSONDecoder()
 _KNOWN = frozenset({"id_code", "is_tombstone", "state", "partitions_code", *_FIELDS})
 
@@ -130,9 +131,9 @@ def _name_asked_for(command: str) -> str | None:
 
 
 _TITLE = "TransactionMetadata(transactionalId="
-_NAMELESS = re.compile(NAMELESS)
-_PRODUCER = re.compile(r'(?:producerId:|\{"version":"?\d"?,"data":\{"producerId":)(-?\d{1,19}),')
-_GREPPED = re.compile(r"\bgrep\s+(?:-\w+\s+)*[\'\"]?(\w[\w.-]{2,248})[\'\"]?(?=\s|$)")
+_NAMELESS = regex(NAMELESS)
+_PRODUCER = regex(r'(?:producerId:|\{"version":"?\d"?,"data":\{"producerId":)(-?\d{1,19}),')
+_GREPPED = regex(r"\bgrep\s+(?:-\w+\s+)*[\'\"]?(\w[\w.-]{2,248})[\'\"]?(?=\s|$)")
 
 
 def _cut_record(text: str) -> PrintedState | None:
@@ -227,7 +228,7 @@ def _object(text: str) -> dict[str, Any] | None:
     return None
 
 
-_ESCAPED_SIGN = re.compile(r"\\([\[\]{}_])")
+_ESCAPED_SIGN = regex(r"\\([\[\]{}_])")
 """What Markdown escapes, and JSON never does."""
 
 
@@ -235,15 +236,15 @@ def _lines(file: OpenFile, part: TextPart) -> Iterator[Line]:
     return lines(file, part.position, part.end, part.line)
 
 
-_OFFSETS = re.compile(
+_OFFSETS = regex(
     r"\[(.*),([^,\]]{1,249}),(\d{1,10})\]::(?:NULL|OffsetAndMetadata\((.*)\)|\[OffsetMetadata\[(-?\d{1,19}),(.*?)\],"
     r"CommitTime (-?\d{1,19}),ExpirationTime (-?\d{1,19})\])\s*$",
     re.DOTALL,
 )
-_OFFSET = re.compile(r"offset=(-?\d{1,19})")
-_LEADER_EPOCH = re.compile(r"leaderEpoch=Optional\[(-?\d{1,10})\]")
-_OFFSET_METADATA = re.compile(r", metadata=(.*?)(?=, commitTimestamp=)", re.DOTALL)
-_COMMITTED_AT = re.compile(r", commitTimestamp=(-?\d{1,19})")
+_OFFSET = regex(r"offset=(-?\d{1,19})")
+_LEADER_EPOCH = regex(r"leaderEpoch=Optional\[(-?\d{1,10})\]")
+_OFFSET_METADATA = regex(r", metadata=(.*?)(?=, commitTimestamp=)", re.DOTALL)
+_COMMITTED_AT = regex(r", commitTimestamp=(-?\d{1,19})")
 NO_METADATA = "NO_METADATA"
 
 

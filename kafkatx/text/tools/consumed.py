@@ -9,19 +9,19 @@ Source  DefaultMessageFormatter (Kafka 2.7 to 4.3).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.line_kinds import ToolLineKind
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.printed.tool_lines import unpasted
 
-_PROPERTY = re.compile(
+_PROPERTY = regex(
     r"(?:(CreateTime|LogAppendTime):(-?\d{1,19})|NO_TIMESTAMP|Partition:(\d{1,10})|Offset:(\d{1,19})"
     r"|(?:Delivery|Epoch):-?\w{1,20}|NO_HEADERS)(?:\t|[ ]{1,8}|$)"
 )

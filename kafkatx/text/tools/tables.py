@@ -10,11 +10,11 @@ Source  ToolsUtils.prettyPrintTable, TransactionsCommand (3.0 to 4.3), ConsumerG
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.pasted import undecorated
@@ -24,7 +24,7 @@ ID = "transactionalid"
 """The column whose values may hold blanks."""
 MOST_EMPTY = 2
 """Columns at the end that may be empty."""
-_RULE = re.compile(r"[-=+|:>\s]+")
+_RULE = regex(r"[-=+|:>\s]+")
 MOST_WORDS = 64
 LEFT_OUT = ("...", "\u2026")
 """What stands in a heading for columns that were cut out, of the rows as well."""

@@ -7,12 +7,12 @@ import pytest
 
 from kafkatx.histories.events import Outcome, Transaction
 from kafkatx.histories.pictures import lanes
-from kafkatx.histories.pictures.lanes import LaneChart, lane_chart
+from kafkatx.histories.pictures.lanes import LaneChart, TickKind, lane_chart, reach
 from kafkatx.histories.timeline import Timeline, book_of
-from kafkatx.terms.events import Level
+from kafkatx.terms.events import EventKind, Level
 from tests.histories.log_facts import FENCED, facts
 from tests.rules.cluster import SECOND, START, Cluster
-from tests.rules.log_told import Client, beside
+from tests.rules.log_told import Client, beside, by_logs
 
 MOST = 20
 
@@ -94,4 +94,112 @@ def test_lines_of_logs_have_lanes_of_their_own(tmp_path: Path) -> None:
     chart = drawn(next(one for one in book_of(model).timelines() if one.transactional_id == "orders-1"))
     assert [log.path for log in chart.logs] == ["a.log"]
     assert {tick.lane for tick in chart.log_ticks} == {0}
-    assert max(tick.level for tick in chart.log_ticks if tick.level is not None) is Level.error
+    assert TickKind.error in {tick.kind for tick in chart.log_ticks}
+
+
+def by_lines(client: Client) -> LaneChart:
+    """What is drawn of an id that logs alone tell of."""
+    return drawn(next(book_of(by_logs(client.said)).timelines()))
+
+
+def test_what_is_open_reaches_to_the_end_of_the_evidence(tmp_path: Path) -> None:
+    cluster = busy(tmp_path, 1, 2)
+    cluster.wait(600 * SECOND)
+    cluster.beat()
+    one = timeline(cluster)
+    chart = drawn(one)
+    assert chart.until == one.model.facts.evidence_end
+    assert chart.until - chart.bars[-1].begin >= 600 * SECOND
+    assert reach(one) == (chart.since, chart.until)
+
+
+def test_what_has_ended_does_not(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    cluster.init("orders-1")
+    cluster.run("orders-1", "orders-0")
+    cluster.wait(600 * SECOND)
+    cluster.beat()
+    one = timeline(cluster)
+    assert drawn(one).until < one.model.facts.evidence_end - 500 * SECOND
+
+
+def test_a_decision_that_is_not_complete_goes_on_to_the_end(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    cluster.init("orders-1")
+    cluster.begin("orders-1", "orders-0")
+    cluster.prepare("orders-1", True)
+    cluster.wait(600 * SECOND)
+    cluster.beat()
+    (bar,) = drawn(timeline(cluster)).bars
+    assert (bar.outcome, bar.end) == (Outcome.committing, None)
+    assert drawn(timeline(cluster)).until - bar.begin >= 600 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("level", "kind", "drawn_as"),
+    [
+        (Level.unknown, EventKind.failure, TickKind.error),
+        (Level.info, EventKind.failure, TickKind.error),
+        (Level.info, EventKind.to_abortable, TickKind.error),
+        (Level.error, EventKind.node_disconnected, TickKind.error),
+        (Level.warn, EventKind.produce_retry, TickKind.warning),
+        (Level.unknown, EventKind.produce_retry, TickKind.line),
+        (Level.info, EventKind.abort_called, TickKind.line),
+        (Level.unknown, EventKind.producer_id_set, TickKind.line),
+    ],
+)
+def test_a_line_is_drawn_by_what_it_tells(level: Level, kind: EventKind, drawn_as: TickKind) -> None:
+    """A line without a level is no producer that got the id, and a failure is one however loud it was printed."""
+    client = Client().start(START)
+    client.say(START + SECOND, kind, level=level, error="NETWORK_EXCEPTION", calls=("send",), producer_id=7)
+    last = by_lines(client).log_ticks[-1]
+    assert (last.at, last.kind) == (START + SECOND, drawn_as)
+
+
+@pytest.mark.parametrize("most", [1, 200])
+def test_rows_that_are_no_start_are_not_drawn_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Only who got the id has a flag: not a producer that raised its own epoch, and not the id's end."""
+    monkeypatch.setattr(lanes, "MOST_MARKS", most)
+    cluster = Cluster(tmp_path)
+    cluster.init("orders-1")
+    cluster.run("orders-1", "orders-0")
+    cluster.wait(8 * 86_400 * SECOND)
+    cluster.expire("orders-1")
+    cluster.beat()
+    ticks = Counter(tick.kind for tick in drawn(timeline(cluster)).ticks)
+    assert ticks == {TickKind.start: 1, TickKind.expired: 1}
+
+
+def test_a_chart_of_one_moment_or_of_quiet_lines_shows_nothing() -> None:
+    quiet = Client().say(START, EventKind.abort_called).say(START + SECOND, EventKind.abort_called)
+    loud = Client().say(START, EventKind.abort_called).fatal(START + SECOND, FENCED)
+    assert by_lines(quiet).is_bare
+    assert by_lines(Client().fatal(START, FENCED)).is_bare
+    assert not by_lines(loud).is_bare
+
+
+def test_what_has_no_end_in_what_was_read_is_not_drawn_as_open(tmp_path: Path) -> None:
+    """Nobody knows how long it went on: it is a mark where it began, not a bar to the end of the evidence."""
+    cluster = Cluster(tmp_path)
+    log = cluster.log("orders-0")
+    log.data((9_000, 0), [START])
+    log.marker((9_000, 0), True, 0, START + SECOND)
+    log.data((9_000, 1), [START + 2 * SECOND])
+    log.marker((9_000, 1), True, 0, START + 3 * SECOND)
+    del log.batches[1]
+    cluster.wait(600 * SECOND)
+    cluster.beat()
+    one = next(one for one in book_of(cluster.model()).timelines() if 9_000 in one.producer_ids)
+    first, second = sorted(drawn(one).bars, key=lambda bar: bar.begin)
+    assert (first.outcome, first.begin, first.end) == (Outcome.lost, START, START)
+    assert second.outcome is Outcome.committed
+
+
+def test_a_picture_of_many_ids_has_few_logs_of_each(tmp_path: Path) -> None:
+    client, other = Client(path="quiet.log").aborts(START), Client(path="loud.log").fatal(START + SECOND, FENCED)
+    one = next(book_of(by_logs([*client.said, *other.said])).timelines())
+    chart = lane_chart(one, most_logs=1)
+    assert chart is not None
+    assert [log.path for log in chart.logs] == ["loud.log"]

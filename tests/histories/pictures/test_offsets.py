@@ -58,3 +58,16 @@ def test_parts_count_what_begins_in_them_and_show_the_worst(
     for part in parted.stretches:
         inside = [one.fate for one in whole.stretches if one.first <= part.last and one.last >= part.first]
         assert part.fate == max(inside, key=offsets.FATES.index)
+
+
+@pytest.mark.parametrize(("is_commit", "fate"), [(True, Fate.committing), (False, Fate.aborting)])
+def test_a_stretch_is_told_as_its_transaction_is(tmp_path: Path, is_commit: bool, fate: Fate) -> None:
+    """What the coordinator has decided is not told as open, and hides what is behind it all the same."""
+    made = Cluster(tmp_path)
+    made.init("a")
+    made.begin("a", "orders-0", records=2)
+    made.prepare("a", is_commit)
+    made.plain("orders-0", 3)
+    drawn = axis(made)
+    assert [one.fate for one in drawn.stretches] == [fate]
+    assert (drawn.stable, drawn.hidden) == (0, drawn.log_end)

@@ -58,6 +58,16 @@ ACTIVE = """() => {
   const is_closed = at.tagName === 'SUMMARY' && !at.parentElement.open;
   return [at.tagName, at.getAttribute('href'), is_closed];
 }"""
+PAPER = """() => {
+  dispatchEvent(new Event('beforeprint'));
+  const shown = one => one.getClientRects().length > 0;
+  const found = [...document.querySelectorAll('details:not([open])')].filter(shown).map(one => `${one.id} is folded`);
+  found.push(...[...document.querySelectorAll('.pointing, .go')].filter(shown).map(one => one.textContent));
+  const twice = [...document.querySelectorAll('svg text')].filter(one => getComputedStyle(one).stroke !== 'none');
+  found.push(...twice.slice(0, 3).map(one => `${one.textContent} is painted twice`));
+  dispatchEvent(new Event('afterprint'));
+  return found;
+}"""
 INK = "() => ['body', 'h1', '.dim'].map(one => getComputedStyle(document.querySelector(one)).color)"
 PAINT = "() => performance.getEntriesByName('first-contentful-paint').map(entry => entry.startTime)[0]"
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(window.shifts), 50)))"
@@ -118,6 +128,13 @@ class Visit:
         colours = self.page.evaluate(INK)
         self.page.emulate_media(media="screen")
         return all(max(map(int, re.findall(r"\d+", colour)[:3])) < 128 for colour in colours)
+
+    def unprinted(self) -> list[str]:
+        """What is folded on paper, makes no sense there, or is in its text twice."""
+        self.page.emulate_media(media="print")
+        found = list(self.page.evaluate(PAPER))
+        self.page.emulate_media(media="screen")
+        return found
 
     def sideways(self) -> list[str]:
         """What must be scrolled sideways to be read."""

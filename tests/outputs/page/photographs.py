@@ -16,7 +16,7 @@ from tests.outputs.page.browser import chromium, visit
 
 PICTURES = ROOT / "docs" / "pictures"
 TAKEN = {
-    "answer-light": ("fixtures/k39-fenced", "light", None, 560),
+    "answer-light": ("fixtures/k39-fenced", "light", None, 590),
     "timelines-dark": ("fixtures/c3-stuck-prepare", "dark", "What happened when", 960),
 }
 """By name: the case, the scheme, the heading that stands on top, the height."""

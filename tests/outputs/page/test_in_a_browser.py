@@ -54,6 +54,7 @@ def looks_wrong(seen: Visit) -> Iterator[str]:
     """What is wrong with how it stands there, folded as it comes and then with all that is folded open."""
     yield from (f"moved by {moved}" for moved in (seen.shift,) if moved)
     yield from seen.sideways()
+    yield from seen.unprinted()
     seen.unfold()
     yield from seen.sideways()
     yield from seen.unread()

@@ -12,9 +12,9 @@ from tests.outputs.page.browser import SCHEMES, WINDOWS, visit
 from tests.outputs.page.test_page import MOST_BYTES, Page, check_harmless
 
 IDS, TRANSACTIONS = 1_000, 100_000
-ROW = re.compile(r"<tr><td>orders-app-(\d+)</td>.*?<td class=\"number\">([\d,]+)</td>", re.DOTALL)
+ROW = re.compile(r"<tr><td>orders-app-(\d+)</td>.*?<td class=\"number\"[^>]*>([\d,]+)</td>", re.DOTALL)
 
-FINDING = re.compile(r'<section class="finding [^"]*" id="(\w+)"')
+FINDING = re.compile(r'<details class="finding [^"]*" id="(\w+)"')
 
 
 @pytest.fixture(scope="module")

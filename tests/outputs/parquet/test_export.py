@@ -211,3 +211,34 @@ def test_a_batch_of_another_table_is_a_bug_and_leaves_no_target(target):
     with pytest.raises(pa.ArrowInvalid):
         export(target, TABLES, lambda name: iter([counts([1])]), RECIPE)
     assert not target.exists()
+
+
+class Told:
+    """Yields letters as if they came in order."""
+
+    def __init__(self, *batches):
+        self.batches = batches
+
+    def __call__(self, name):
+        return iter(self.batches) if name == "letters" else None
+
+    def read(self, name):
+        return iter([counts([1])] if name == "counts" else self.batches)
+
+
+@pytest.mark.parametrize("sizes", [Sizes(), Sizes(group_rows=2, file_bytes=1)])
+def test_rows_that_come_sorted_are_written_as_if_they_had_been(target, tmp_path, sizes):
+    told = Told(letters(("a", 1), ("a", 2), ("b", 0)), letters(), letters(("b", 1), ("c", 1)))
+    write(target, told.read, told_in_order=told, sizes=sizes)
+    write(tmp_path / "other", told.read, sizes=sizes)
+    assert content(target) == content(tmp_path / "other")
+
+
+@pytest.mark.parametrize("last", [("b", 1), ("a", 2), ("c", None)])
+def test_rows_that_were_to_come_sorted_and_do_not_are_sorted_and_compared(target, tmp_path, last):
+    told = Told(letters(("a", 1), ("a", 2), ("b", 0)), letters(("b", 1), ("c", 1)), letters(last))
+    small = Sizes(group_rows=2, file_bytes=1)
+    write(target, told.read, told_in_order=told, sizes=small)
+    write(tmp_path / "other", told.read, sizes=small)
+    assert content(target) == content(tmp_path / "other")
+    assert pq.read_table(target / "letters").num_rows == 6

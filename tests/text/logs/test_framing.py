@@ -5,14 +5,17 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafkatx.terms.events import Level
 from kafkatx.text.logs.contexts import Context, split_context
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, STRUCTURED, Framer, continues
-from kafkatx.text.logs.layouts import LAYOUTS
+from kafkatx.text.logs.layouts import LAYOUTS, heads
 from kafkatx.text.logs.stamps import NO_STAMP, day_of_name, midnight_of, read_stamp
 from kafkatx.text.logs.wrappers import WRAPPERS, unwrap
 from tests.evidence import cases
+from tests.text.logs.recorded import recorded_lines
 
 ABORT = "Aborting incomplete transaction"
 IDS = "[Producer clientId=producer-1, transactionalId=TEST-TID-1] "
@@ -35,6 +38,39 @@ def test_every_layout_has_samples_that_fit_it_first(layout):
         assert next(one.name for one in LAYOUTS if one.pattern.match(line)) == layout.name
         framed = Framer().frame(line)
         assert (framed.layout, framed.message) == (layout.name, message)
+
+
+STAMPS = (
+    "10:23:51", "2026-11-21 10:23:51,003", "2026-11-21T10:23:51.003Z", "2026-11-21 10:23:51 UTC", "Nov 21 10:23:51",
+    "2026-11-21 3:42:22 PM", "Sat Nov 21 10:23:51 2026", "Nov 21 10:23:51 UTC 2026", "1795256939072",
+    "26/11/21 10:23:51", "2026-11-21 10:23:51 +0800", "21/Nov/2026:10:23:51", "10:23:51 UTC PM",
+    "2026-11-21 10:23:51 Z", "20231221 09:48:17",
+)  # fmt: skip
+AROUND = st.sampled_from(("", " ", "  ", "[", "]", "[ ", " ]", "] ", "\t"))
+TAILS = st.sampled_from(LAYOUTS).flatmap(
+    lambda layout: st.sampled_from(["".join(sample) for sample in layout.samples]).flatmap(
+        lambda line: st.integers(0, len(line)).map(lambda at: line[at:])
+    )
+)
+
+
+@given(st.tuples(AROUND, st.sampled_from(STAMPS), AROUND, AROUND, TAILS).map("".join))
+def test_a_layout_reads_what_its_pattern_finds(line):
+    begins = heads(line)
+    for layout in LAYOUTS:
+        found = layout.pattern.match(line)
+        assert layout.read(line, begins) == (found.groupdict() if found else None)
+
+
+def test_layouts_and_wrappers_read_recorded_lines_as_their_patterns_do():
+    lines = recorded_lines()
+    assert len(lines) > 1_000
+    for line in lines:
+        begins = heads(line)
+        for layout in LAYOUTS:
+            found = layout.pattern.match(line)
+            assert layout.read(line, begins) == (found.groupdict() if found else None), line
+        assert all(wrapper.sign in line for wrapper in WRAPPERS if wrapper.pattern.match(line)), line
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS, ids=lambda wrapper: wrapper.name)

@@ -1,13 +1,16 @@
 """Errors of clients other than Java's: in their own words, names and shapes, wherever a line has them."""
 
+import re
+
 import pytest
 
 from kafkatx.terms.catalogue.loading import spellings
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.text.logs.exceptions import thrown_in
-from kafkatx.text.logs.spelled import spelled_in
+from kafkatx.text.logs.spelled import HEAD, all_spelled_in, spelled_in, words
 from tests.text.logs.reading import read_text
+from tests.text.logs.recorded import recorded_lines
 
 OLD_EPOCH = "Producer attempted an operation with an old epoch"
 MAPPING = "The producer attempted to use a producer id which is not currently assigned to its transactional id"
@@ -115,3 +118,20 @@ def test_what_a_library_tries_again_or_says_at_debug_is_no_failure(tmp_path):
         "Request was for a consumer group that is not coordinated by this broker)\n"
     )
     assert {EventKind(event["kind"]) for event in read_text(tmp_path, text)} <= {EventKind.request_enqueued}
+
+
+def test_no_words_are_shorter_than_what_they_are_looked_for_by():
+    assert min(map(len, words())) >= HEAD
+
+
+def test_words_are_found_where_a_search_for_all_of_them_finds_them():
+    longest_first = sorted(words(), key=len, reverse=True)
+    whole = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, longest_first))})")
+    texts = [*recorded_lines(), *(f"{before}{one}{behind}" for one in words() for before, behind in AROUND)]
+    for text in texts:
+        found = [(one.start, one.end) for one in all_spelled_in(text)]
+        wanted = [one.span() for one in whole.finditer(text)]
+        assert found[: len(wanted)] == wanted, text
+
+
+AROUND = (("", ""), ("x", ""), (".", ": "), ("(", ")"), ("Local: ", " Local: Timed out"))

@@ -11,7 +11,7 @@ Doubt   a tail that is damaged or has no batch says nothing, nor does one whose 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from kafkatx.evidence.item import Kind
@@ -21,6 +21,7 @@ from kafkatx.segments.resync import ExpectedNext, Resync
 from kafkatx.sources.archives import packing, real_path
 from kafkatx.sources.files import OpenFile
 from kafkatx.stages.table_files import Source
+from kafkatx.terms.records import dataclass
 
 LOOK_BACK = 8 << 20
 """Bytes before a stretch that are walked to learn where it begins; a longer batch that holds whole batches itself could
