@@ -48,14 +48,14 @@ MOST_IDS = 3
 """Producer ids that the name of a lane lists."""
 
 
-def lane_name(lane: Lane) -> str:
-    """Return `T1, producer id 7, epochs 0 to 4`."""
+def lane_name(lane: Lane, *, with_ids: bool = True) -> str:
+    """Return `T1, producer id 7, epochs 0 to 4`, or the same without the id."""
     epochs = "" if lane.first_epoch is None else f"epoch {lane.first_epoch}"
     if lane.last_epoch != lane.first_epoch:
         epochs = f"epochs {lane.first_epoch} to {lane.last_epoch}"
     ids = [*map(str, lane.producer_ids[:MOST_IDS]), *(["..."] if len(lane.producer_ids) > MOST_IDS else [])]
     what = f"T{lane.number}" if lane.number else plural(lane.producers, "producer")
-    return ", ".join(filter(None, (what, f"producer id {', '.join(ids)}" if ids else "", epochs)))
+    return ", ".join(filter(None, (what, f"producer id {', '.join(ids)}" if ids and with_ids else "", epochs)))
 
 
 def log_name(log: LogLane) -> str:

@@ -39,8 +39,8 @@ NEAR_EDGE = 10.0
 """How near to an edge a tick must be to stand beside its line, not below it."""
 LONGEST_NAME, LONGEST_NOTED = 48, 28
 """Characters of a lane's name that fit in a line of a telephone, and where a note stands there as well."""
-LONGEST_ID = 22
-"""Characters of an id in the name of one of its lanes."""
+LONGEST_ID, SHORTEST_ID = 22, 8
+"""Characters of an id in the name of one of its lanes, at most and at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +178,11 @@ def _lane_name(lane: Lane, top: int, id: str, has_one: bool) -> Name:
     whole = lane_name(lane)
     if not id:
         return Name(_short(whole), whole, "", top + NAME)
-    whole = whole.removeprefix("T1, ") if has_one else whole
-    short = id if len(id) <= LONGEST_ID else f"{id[: LONGEST_ID // 2]}..{id[2 - LONGEST_ID // 2 :]}"
-    return Name(f"{printable(short)}: {whole}", f"{printable(id)}: {whole}", "", top + NAME)
+    fits = len(id) + len(f": {whole}") <= LONGEST_NAME
+    told, whole = (name.removeprefix("T1, ") if has_one else name for name in (lane_name(lane, with_ids=fits), whole))
+    room = max(SHORTEST_ID, min(LONGEST_ID, LONGEST_NAME - len(f": {told}")))
+    short = id if len(id) <= room else f"{id[: room // 2]}..{id[2 - room // 2 :]}"
+    return Name(_short(f"{printable(short)}: {told}"), f"{printable(id)}: {whole}", "", top + NAME)
 
 
 def _log_name(log: LogLane, top: int) -> Name:
