@@ -19,7 +19,7 @@ from kafkatx.terms.regex import regex
 from kafkatx.text.connect_status import failed_in_status
 from kafkatx.text.events import Statement
 from kafkatx.text.levels import OF_KAFKA
-from kafkatx.text.lines import lines
+from kafkatx.text.lines import Page, lines
 from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.error_names import CONSTANT, KINDS
@@ -27,7 +27,7 @@ from kafkatx.text.logs.framing import Framed, Framer, continues
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of, quoted_at
+from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 LONGEST = 600
 """Characters of a line that are looked at; people's sentences that are longer are seldom about one thing."""

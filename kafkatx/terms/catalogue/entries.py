@@ -225,7 +225,8 @@ class StatementPattern:
 class Symptom:
     """What people say that does not work (symptoms.tsv): a name, the words as in StatementPattern, and what it means.
 
-    `rules` are the mechanisms that show themselves so, the commonest first.
+    `rules` are the mechanisms that show themselves so, the commonest first; `holds` are literals (small letters) of
+    which one stands in every text that says so: quick to look for.
     """
 
     name: str
@@ -233,6 +234,7 @@ class Symptom:
     unless: str
     meaning: str
     rules: tuple[str, ...]
+    holds: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

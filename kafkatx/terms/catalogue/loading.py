@@ -160,7 +160,9 @@ def statement_patterns() -> tuple[StatementPattern, ...]:
 @cache
 def symptoms() -> tuple[Symptom, ...]:
     """Return what people say that does not work, and what may be behind it."""
-    return tuple(_entry(Symptom, row, rules=_names(row["rules"])) for row in _rows("symptoms.tsv"))
+    return tuple(
+        _entry(Symptom, row, rules=_names(row["rules"]), holds=_parts(row["holds"])) for row in _rows("symptoms.tsv")
+    )
 
 
 def _rows(name: str) -> Iterator[Row]:
@@ -231,7 +233,11 @@ def _state(row: Row) -> StateEntry:
 
 
 def _span(row: Row) -> Span:
-    return Span(row["since"] or None, row["until"] or None)
+    return _span_of(row["since"] or None, row["until"] or None)
+
+
+_span_of = cache(Span)
+"""Spans are few, rows are many."""
 
 
 def _parts(cell: str) -> tuple[str, ...]:
