@@ -96,8 +96,11 @@ def _shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
 
 def _holds_another(one: bytes, begins: dict[bytes, list[bytes]], size: int) -> bool:
     """Whether a literal holds one of others, which are given by their first `size` bytes."""
-    places = ((at, other) for at in range(len(one) - size + 1) for other in begins.get(one[at : at + size], ()))
-    return any(one.startswith(other, at) and other is not one for at, other in places)
+    for at in range(len(one) - size + 1):
+        for other in begins.get(one[at : at + size], ()):
+            if other is not one and one.startswith(other, at):
+                return True
+    return False
 
 
 def _table(literals: tuple[bytes, ...]) -> Table:

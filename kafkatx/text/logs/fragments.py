@@ -233,6 +233,8 @@ def _shingles() -> dict[str, tuple[_Place, ...]]:
         if pattern.loggers:
             continue
         for number, piece in enumerate(pattern.template.pieces):
+            if piece.count(" ") < WORDS - 1:
+                continue
             words = [(word.start(), word.end()) for word in _WORD.finditer(piece)]
             for first in range(len(words) - WORDS + 1):
                 begin, end = words[first][0], words[first + WORDS - 1][1]
