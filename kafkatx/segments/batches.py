@@ -28,6 +28,8 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
 ROWS_PER_CHUNK = 16_384
+FEW_ROWS = 256
+"""Batches after which a walk knows about how many there are to come: whether the kernel is to be compiled."""
 BUFFER_SIZE = 2 << 20
 FEW_BYTES = 4096
 LARGEST_BUFFER = 64 << 20
@@ -187,17 +189,26 @@ class SegmentWalk:
 
     def _walk(self, position: int, out: Rows) -> tuple[int, int, int]:
         """Run the kernel over the buffer."""
-        at = position - self._buffer_position
-        data = walk_batches.view(self._buffer[: self._filled])
-        fit = self._fit
-        count, at, stop, last_offset, leader_epoch = walk_batches(
-            data, at, self._filled, self._buffer_position, self._size,
-            fit.last_offset, fit.offset_limit, fit.leader_epoch, self.check, self._seen, out, 0,
-        )  # fmt: skip
-        self._fit = ExpectedNext(last_offset, fit.offset_limit, leader_epoch)
+        fit, at = self._fit, position - self._buffer_position
+        few = len(out) if walk_batches.is_compiled else min(FEW_ROWS, len(out))
+        count, behind, stop = self._run(at, out[:few], 0)
+        if stop == FULL and few < len(out):
+            walk_batches.count(0, count * (self._size - position) // (behind - at))
+            count, behind, stop = self._run(behind, out, count)
+        at = behind
         if self.bodies and count and self._reaches_out(out[count - 1]):
             return self._without_last(out, count, fit)[0], int(out["position"][count - 1]), MORE_DATA
         return count, self._buffer_position + at, stop
+
+    def _run(self, at: int, out: Rows, row: int) -> tuple[int, int, int]:
+        """Fill `out` from `row` on; returns rows, place in the buffer of the next batch, why it stopped."""
+        fit = self._fit
+        count, at, stop, last_offset, leader_epoch = walk_batches(
+            walk_batches.view(self._buffer[: self._filled]), at, self._filled, self._buffer_position, self._size,
+            fit.last_offset, fit.offset_limit, fit.leader_epoch, self.check, self._seen, out, row,
+        )  # fmt: skip
+        self._fit = ExpectedNext(last_offset, fit.offset_limit, leader_epoch)
+        return count, at, stop
 
     def _reaches_out(self, row: Any) -> bool:
         """Whether the body of a batch (only the last one can be that) is not whole in the buffer, but could be."""
