@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.ordering import order_of, places_among
 from kafkatx.kernels.rows import HIDING_ENTRY
 from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, LOST_END, NO_DATA, OVER_GAP
 
@@ -45,13 +46,12 @@ class _Committed:
 
     def __init__(self, spans: Array, producers: Array) -> None:
         committed = np.flatnonzero(is_committed(spans)) if len(producers) else np.zeros(0, np.int64)
-        ids = spans["producer_id"][committed]
-        rank = np.searchsorted(producers, ids).clip(max=max(len(producers) - 1, 0))
-        committed, rank = (column[producers[rank] == ids] for column in (committed, rank)) if len(ids) else (ids, ids)
-        order = np.argsort(rank.astype(np.min_scalar_type(len(producers))), kind="stable")  # of few bits it is linear
+        place = places_among(producers, spans["producer_id"][committed])
+        committed, place = committed[place >= 0], place[place >= 0]
+        order = order_of(place) if len(place) else place
         rows, self._producers = committed[order], producers
         self._first, self._last = spans["first_offset"][rows], spans["last_offset"][rows]
-        self._bounds = np.searchsorted(rank[order], np.arange(len(producers) + 1))
+        self._bounds = np.searchsorted(place[order], np.arange(len(producers) + 1))
 
     def below(self, producer_id: int, end: int) -> tuple[Array, Array]:
         """First and last offsets of a producer's data that begin before an offset."""

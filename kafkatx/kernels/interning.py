@@ -34,10 +34,10 @@ def hash_of(data: Any, start: int, length: int) -> int:
 @kernel
 def is_same(data: Any, start: int, known: Any, begin: int, length: int) -> bool:
     """Whether two ranges of one length are alike."""
-    different = 0
-    for number in range(length):
-        different |= (data[start + number] * 1) ^ (known[begin + number] * 1)
-    return different == 0
+    left = length
+    while left > 0 and data[start + left - 1] == known[begin + left - 1]:  # names differ at their ends
+        left -= 1
+    return left == 0
 
 
 @kernel
@@ -51,12 +51,16 @@ def code_ranges(
     are half full or `known` or `ends` can't take the next value.
     """
     mask = len(slots) - 1
+    last = -1
     for number in range(first, len(starts)):
         length = lengths[number]
         if length < 0:
             codes[number] = -1
             continue
         start = starts[number]
+        if last >= 0 and ends[last + 1] - ends[last] == length and is_same(data, start, known, ends[last], length):
+            codes[number] = last  # lists of partitions are most often those of the row before
+            continue
         slot = hash_of(data, start, length) & mask
         while slots[slot] >= 0:
             begin = ends[slots[slot]]
@@ -72,7 +76,8 @@ def code_ranges(
             ends[count + 1] = end + length
             slots[slot] = count
             count += 1
-        codes[number] = slots[slot]
+        last = slots[slot]
+        codes[number] = last
     return DONE, len(starts), count
 
 

@@ -46,10 +46,9 @@ Rows = np.ndarray[Any, np.dtype[Any]]
 class Chunk:
     """Some consecutive batches of a file.
 
-    `rows` has dtype kernels.rows.BATCH and is a copy; `data` holds the bytes of the file from `data_position` on and
-    is only valid
-    until the next chunk. With `bodies` asked for, every batch of `rows` up to LARGEST_BUFFER bytes lies whole in
-    `data`.
+    `rows` has dtype kernels.rows.BATCH and is nobody else's; `data` holds the bytes of the file from `data_position`
+    on and is only valid until the next chunk. With `bodies` asked for, every batch of `rows` up to LARGEST_BUFFER bytes
+    lies whole in `data`.
     """
 
     rows: Rows
@@ -109,7 +108,7 @@ class SegmentWalk:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the batches, then return; never raises for what the file holds."""
-        out = np.zeros(self._most_rows, BATCH)
+        out = np.empty(self._most_rows, BATCH)
         position: int | None = self.end
         stop = MORE_DATA
         while position is not None and stop != END:
@@ -125,7 +124,9 @@ class SegmentWalk:
             walk_batches.count(count, count * (self._size - position) // max(self._filled, 1))
             if count:
                 self._wanted = self._worth_reading(out[:count])
-                yield Chunk(out[:count].copy(), self._buffer[: self._filled], self._buffer_position)
+                rows, is_full = out[:count], 2 * count > len(out)
+                yield Chunk(rows if is_full else rows.copy(), self._buffer[: self._filled], self._buffer_position)
+                out = np.empty(self._most_rows, BATCH) if is_full else out
             self.end = position
             if position >= self._boundary and stop != END:
                 stop = MORE_DATA

@@ -92,4 +92,4 @@ class _Table:
         known, ends, count = self._known, self._ends, self.count
         self._slots = np.full(2 * len(self._slots), -1, np.int32)
         self._ends, self._known, self.count = np.zeros(len(self._slots) // 2 + 2, np.int64), np.zeros_like(known), 0
-        self.codes(memoryview(known), ends[:count].copy(), np.diff(ends[: count + 1]))
+        self.codes(known.data, ends[:count].copy(), np.diff(ends[: count + 1]))
