@@ -8,6 +8,7 @@ from pathlib import Path
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.sources import places
+from kafkatx.stages.counting import HELD_UP_TO
 from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.judging import Show, diagnosed, shown, united
 from kafkatx.stages.models import Telling, build_models, open_evidence
@@ -45,7 +46,7 @@ def diagnose(
     evidence = open_evidence(given, captures)
     told_of = build_models(
         evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, release=release,
-        log_zone_ms=log_zone_ms, log=evidence.log,
+        log_zone_ms=log_zone_ms, log=evidence.log, held_up_to=HELD_UP_TO if show is None else None,
     )  # fmt: skip
     others = (coverage_of(None, item, None) for item in evidence.others)
     return united((shown(told, diagnosed(told, chosen), show) for told in told_of), others)
