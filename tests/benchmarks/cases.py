@@ -4,6 +4,7 @@
     KAFKATX_BENCH_LARGE_MIB     ordinary, large (1024)
     KAFKATX_BENCH_SMALL_MIB     ordinary, small (256)
     KAFKATX_BENCH_TINY          transactions of tiny (2000000)
+    KAFKATX_BENCH_SPREAD        transactions of two partitions (4000000); a quarter of them is made as well
     KAFKATX_BENCH_LOG_MIB       a broker's log, large (1024); the small one has a quarter of it
     KAFKATX_BENCH_REPEATED_MIB  a recorded log repeated (20)
     KAFKATX_BENCH_RUNS          runs of each command, the one of least CPU counts (3)
@@ -52,6 +53,11 @@ def tiny() -> Path:
     """The directory that is all history."""
     count = setting("TINY", 2_000_000)
     return _made(f"tiny-{count}", lambda place: generate.tiny(place, count))
+
+
+def spread_of(transactions: int) -> Path:
+    """So many transactions, each of two partitions, spread over those of `__transaction_state`."""
+    return _made(f"spread-{transactions}", lambda place: generate.spread(place, transactions))
 
 
 def crowd() -> Path:
