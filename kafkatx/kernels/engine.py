@@ -11,9 +11,10 @@ of the two.
 from __future__ import annotations
 
 import hashlib
+import threading
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,8 @@ COMPILE_ABOVE_ROWS = 12_000
 the compiled
 form costs."""
 
+_COMPILING = threading.RLock()
+"""Held while a kernel is compiled: threads that read ahead come to it at once."""
 _forced: ContextVar[Mode | None] = ContextVar("kafkatx_kernel_mode", default=None)
 
 
@@ -88,9 +91,10 @@ class Kernel(Generic[P, R]):
 
         Kept on disk where the package's folder or the user's cache is writable, else compiled anew in each process.
         """
-        if self._compiled is None:
-            faster = self._faster() if self._faster else None
-            self._compiled = (faster and _tried(faster)) or _compile(self.function)
+        with _COMPILING if self._compiled is None else nullcontext():
+            if self._compiled is None:
+                faster = self._faster() if self._faster else None
+                self._compiled = (faster and _tried(faster)) or _compile(self.function)
         return self._compiled
 
     @property
@@ -110,7 +114,8 @@ class Kernel(Generic[P, R]):
     def view(self, buffer: Any) -> Any:
         """Return the form of a byte buffer that the next call indexes fastest.
 
-        A uint8 array when compiled, else a memoryview.
+        A uint8 array when compiled, else a memoryview; a call that is given one first runs as it is written, whatever
+        other threads have counted meanwhile.
         """
         import numpy as np
 
@@ -118,8 +123,8 @@ class Kernel(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run in the current mode."""
-        chosen = self.compiled if self.is_compiled else self.plain
-        return chosen(*args, **kwargs)
+        is_compiled = self.is_compiled and not (args and isinstance(args[0], memoryview))
+        return (self.compiled if is_compiled else self.plain)(*args, **kwargs)
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:

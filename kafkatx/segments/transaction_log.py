@@ -50,9 +50,9 @@ class StateWalk(SegmentWalk):
     def state_chunks(self) -> Iterator[tuple[Rows, Rows]]:
         """Yield (batch rows, state rows in offset order) a chunk."""
         for chunk in self.chunks():
-            yield chunk.rows, self._states(chunk)
+            yield chunk.rows, self.states_of(chunk)
 
-    def _states(self, chunk: Chunk) -> Rows:
+    def states_of(self, chunk: Chunk) -> Rows:
         """Read all records of the chunk's batches; compressed ones too, though no broker writes them here."""
         rows, start = chunk.rows, -chunk.data_position
         parts, begin = [], 0

@@ -8,9 +8,8 @@ Grain: one capture.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -23,12 +22,11 @@ from kafkatx.evidence.joining import JoinedEvidence, evidence
 from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.evidence.looking import Looker, LooksHere
 from kafkatx.evidence.plans import partition_plans
-from kafkatx.evidence.reading import PartitionReading
 from kafkatx.histories.build import build
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.merging import Stream
+from kafkatx.sources.ahead import Ahead
 from kafkatx.stages.capture_facts import capture_facts, missing_states, whole_coverage
 from kafkatx.stages.counting import CountingOfCapture
 from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, FactKind, FactsError
@@ -37,6 +35,7 @@ from kafkatx.stages.joining import Joined, whole
 from kafkatx.stages.logs import Read, checked, log_items, newest_time, united_logs
 from kafkatx.stages.naming import common_names, rename
 from kafkatx.stages.partitions import PartitionStory, fold
+from kafkatx.stages.read_ahead import read_ahead
 from kafkatx.terms.progress import Progress, expect
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import LogFacts
@@ -100,19 +99,29 @@ def build_models(
     release: tuple[int, ...] = (),
     log_zone_ms: int | None = None,
     log: Read = read_log,
+    ahead: Ahead | None = None,
 ) -> Iterator[JudgedCapture]:
-    """Read the captures one after the other, their logs by `log`; the other arguments as of `Telling`."""
+    """Read the captures one after the other, their logs by `log`, segments `ahead` of what is folded.
+
+    The other arguments are as of `Telling`.
+    """
     tick, captures = progress or (lambda path, size: None), [*found]
     expect(progress, (item.size for capture in captures for item in _read_items(capture)))
-    facts = (fact for number, one in enumerate(captures) for fact in _facts_here(number, one, verify_all, tick, log))
+    facts = (
+        fact
+        for number, one in enumerate(captures)
+        for fact in _facts_here(number, one, verify_all, tick, log, ahead or Ahead(0))
+    )
     return (model for _, model in models(facts, Telling(as_of, release, log_zone_ms)))
 
 
-def _facts_here(number: int, capture: Capture, verify_all: bool, tick: Progress, log: Read) -> Iterator[CaptureFact]:
+def _facts_here(
+    number: int, capture: Capture, verify_all: bool, tick: Progress, log: Read, ahead: Ahead
+) -> Iterator[CaptureFact]:
     """Read and fold a capture: its facts as stage three is given them, each made when it is asked for."""
     yield CaptureFact(number, OF_CAPTURE, FactKind.PLAN, capture)
-    for plan in partition_plans(capture, verify_all):
-        yield CaptureFact(number, 0, FactKind.STORY, fold(plan, partial(_announced, tick)))
+    for plan, streams in read_ahead(partition_plans(capture, verify_all), ahead, tick):
+        yield CaptureFact(number, 0, FactKind.STORY, fold(plan, streams))
     for item in log_items(capture):
         tick(item.path, item.size)
         yield CaptureFact(number, 0, FactKind.LOG, log(item))
@@ -123,18 +132,6 @@ def _read_items(capture: Capture) -> Iterator[Item]:
     for segments in capture.segments().values():
         yield from (item for _, item in segments)
     yield from log_items(capture)
-
-
-def _announced(tick: Progress, reading: PartitionReading) -> Iterator[Stream]:
-    """The streams of a partition, each of which tells of its file when it is begun."""
-
-    def begin(item: Item, begin: Callable[[], Iterator[Rows]]) -> Iterator[Rows]:
-        tick(item.path, item.size)
-        return begin()
-
-    for stream in reading.streams():
-        item = reading.plan.files[stream.source].item
-        yield replace(stream, begin=partial(begin, item, stream.begin))
 
 
 def models(facts: Iterable[CaptureFact], telling: Telling) -> Iterator[tuple[int, JudgedCapture]]:
