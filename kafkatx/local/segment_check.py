@@ -28,6 +28,8 @@ from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 
 HEADER_BYTES = 61
+RECORDS_STRETCH_BYTES = 16 << 20
+"""Where records are read a stretch takes long, compressed ones longest: so much that the last one is not waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,13 @@ def planned(item: Item, limit: int, records: bool, ahead: Ahead) -> PartedFile[C
     given = FileReading(item, coverage_of(None, item, None), FileReach(0, item.base_offset), limit)
     walk = {"first_offset": first_offset, "offset_limit": limit}
     has_states = records and item.topic == TRANSACTION_STATE
-    return PartedFile(given, Reads(partial(_walk_of, records, walk), partial(_checked, has_states, walk)), ahead)
+    reads = Reads(partial(_walk_of, records, walk), partial(_checked, has_states, walk))
+    return PartedFile(given, reads, ahead, RECORDS_STRETCH_BYTES if records else None)
 
 
 def _walk_of(records: bool, walk: dict[str, Any], file: OpenFile, extent: Extent) -> SegmentWalk:
-    return (RecordWalk if records else SegmentWalk)(file, check=CHECK_ALL, **{**extent.options(), **walk})
+    options = {"check": CHECK_ALL, **extent.options(), **walk}
+    return RecordWalk(file, is_lasting=False, **options) if records else SegmentWalk(file, **options)
 
 
 def _checked(has_states: bool, options: dict[str, Any], walk: SegmentWalk) -> Iterator[tuple[Rows, Checked]]:

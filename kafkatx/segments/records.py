@@ -68,6 +68,24 @@ class _Group:
     ends: Rows
 
 
+class _Kept:
+    """Memory that is filled again and again: the payloads of a group, and the rows of its records."""
+
+    def __init__(self) -> None:
+        self.records = np.zeros(ROWS_PER_CALL, RECORD)
+        self._data = bytearray()
+
+    def joined(self, payloads: list[bytes], size: int) -> memoryview:
+        """Lay payloads one behind the other."""
+        if size > len(self._data):
+            self._data = bytearray(max(size, GATHERED + (GATHERED >> 2)))
+        data, at = memoryview(self._data), 0
+        for payload in payloads:
+            data[at : at + len(payload)] = payload
+            at += len(payload)
+        return data[:size]
+
+
 class RecordWalk(SegmentWalk):
     """One pass over the records of a file. Damage and ends as in SegmentWalk; unreadable records are damage, too."""
 
@@ -79,11 +97,17 @@ class RecordWalk(SegmentWalk):
         first_offset: int = 0,
         offset_limit: int = NO_LIMIT,
         largest_payload: int = LARGEST_PAYLOAD,
+        is_lasting: bool = True,
         **walk: Any,
     ) -> None:
-        """Prepare a walk as SegmentWalk does; `largest_payload` bounds the bytes that one batch's records may have."""
+        """Prepare a walk as SegmentWalk does; `largest_payload` bounds the bytes that one batch's records may have.
+
+        Unless they are to be `lasting`, records of a chunk are valid until the next one only: a thread that fills new
+        memory over and over has the system hand it out page by page, which takes as long as the walk.
+        """
         super().__init__(file, check=check, first_offset=first_offset, offset_limit=offset_limit, bodies=True, **walk)
         self.largest_payload = largest_payload
+        self._kept = None if is_lasting else _Kept()
 
     def record_chunks(self) -> Iterator[RecordChunk]:
         """Yield the records in order of the file, then return; never raises for what the file holds."""
@@ -107,15 +131,25 @@ class RecordWalk(SegmentWalk):
             at = chunk.rows["position"][first:behind] - chunk.data_position
             yield _Group(first, behind, chunk.data, at + HEADER_SIZE, at + chunk.rows["size"][first:behind])
             return
-        gathered, starts, ends, begin = bytearray(), [], [], first
-        for number in range(first, behind):
+        while first < behind:
+            group = self._gathered(chunk, first, behind)
+            yield group
+            first = group.behind
+
+    def _gathered(self, chunk: Chunk, first: int, behind: int) -> _Group:
+        """Decompress batches from `first` on until GATHERED bytes are reached."""
+        payloads, sizes = [], []
+        number, size = first, 0
+        while number < behind and size < GATHERED:
             payload = self._payload(chunk, chunk.rows[number])
-            starts.append(-1 if payload is None else len(gathered))
-            gathered += payload or b""
-            ends.append(len(gathered))
-            if len(gathered) >= GATHERED or number + 1 == behind:
-                yield _Group(begin, number + 1, memoryview(gathered), np.array(starts), np.array(ends))
-                gathered, starts, ends, begin = bytearray(), [], [], number + 1
+            payloads.append(payload or b"")
+            sizes.append(-1 if payload is None else len(payload))
+            size += max(sizes[-1], 0)
+            number += 1
+        lengths = np.array(sizes, np.int64)
+        ends = np.cumsum(lengths.clip(0))
+        data = b"".join(payloads) if self._kept is None else self._kept.joined(payloads, size)
+        return _Group(first, number, memoryview(data), np.where(lengths < 0, -1, ends - lengths), ends)
 
     def _payload(self, chunk: Chunk, batch: Any) -> bytes | None:
         """Records of one batch without compression; None, and a damage row, where they can't be had."""
@@ -138,7 +172,8 @@ class RecordWalk(SegmentWalk):
         room = min(ROWS_PER_CALL, int(rows["record_count"].clip(0).astype(np.int64).sum()) + 1)
         number, record, at = 0, 0, -1
         while number < len(rows):
-            out, problems = np.zeros(room, RECORD), np.zeros(PROBLEMS_PER_CALL, PROBLEM)
+            out = np.zeros(room, RECORD) if self._kept is None else self._kept.records[:room]
+            problems = np.zeros(PROBLEMS_PER_CALL, PROBLEM)
             first, is_continued, data = group.first + number, record > 0, walk_records.view(group.data)
             count, bad, number, record, at = walk_records(
                 data, rows, group.starts, group.ends, number, record, at, out, problems

@@ -12,7 +12,7 @@ import pytest
 
 from kafkatx import __version__
 from kafkatx.evidence import parted, stretches
-from kafkatx.local import cores
+from kafkatx.local import cores, segment_check
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.local.verification import verify
 from kafkatx.outputs import diagnosis_json, verify_json
@@ -29,6 +29,7 @@ def small_stretches(monkeypatch):
     """Stretches so small that recorded files have several."""
     for module in (walks, stretches):
         monkeypatch.setattr(module, "STRETCH_BYTES", STRETCH_BYTES)
+    monkeypatch.setattr(segment_check, "RECORDS_STRETCH_BYTES", STRETCH_BYTES)
     monkeypatch.setattr(cores, "WORTH_THREADS", 0)
 
 
