@@ -148,7 +148,7 @@ class RecordWalk(SegmentWalk):
             number += 1
         lengths = np.array(sizes, np.int64)
         ends = np.cumsum(lengths.clip(0))
-        data = b"".join(payloads) if self._kept is None else self._kept.joined(payloads, size)
+        data = bytearray().join(payloads) if self._kept is None else self._kept.joined(payloads, size)
         return _Group(first, number, memoryview(data), np.where(lengths < 0, -1, ends - lengths), ends)
 
     def _payload(self, chunk: Chunk, batch: Any) -> bytes | None:
