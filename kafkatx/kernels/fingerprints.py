@@ -58,7 +58,8 @@ def narrow_hash(group: int) -> int:
 @kernel
 def has_bit(bits: Any, number: int) -> int:
     """Whether a bit is set in a map of them: 1 or 0."""
-    return (bits[number >> 6] >> (number & 63)) & 1
+    bit: int = (bits[number >> 6] >> (number & 63)) & 1
+    return bit
 
 
 @kernel

@@ -36,6 +36,8 @@ NEWLINE, RETURN, BLANK, OPEN, CLOSE, BRACKET = 10, 13, 32, 40, 41, 91
 EVERY_LINE, BROKER, BROKER_WITH_LOGGERS = 0, 1, 2
 """What begins an entry: every line; a line `[dd...`; the same, and messages end with ` (logger)`."""
 LONGEST_LOGGER = 200
+OF_BROKERS, OF_OTHERS = 1 << 10, 1 << 12
+"""Bytes that count as a row where it is asked whether compiling pays: other logs have only the search to gain."""
 ENTRY_COLUMNS = 4
 """Of an entry: its first byte, the end of its first line, its own end, and the number of its first line in the block
 (from 0)."""
@@ -187,12 +189,14 @@ def find_entries(
 flag_words.follows = find_entries
 
 
-def entries(data: bytes, automaton: Automaton, mode: int) -> tuple[Any, int, int]:
+def entries(data: bytes, automaton: Automaton, mode: int, still_to_come: int = 0) -> tuple[Any, int, int]:
     """Entries of a block of whole lines that hold a literal and that another entry follows.
 
-    Returns them (ENTRY_COLUMNS columns), where the last entry of the block begins, and its line from 0.
+    `still_to_come` are bytes that are certain to be read too. Returns the entries (ENTRY_COLUMNS columns), where the
+    last one of the block begins, and its line from 0.
     """
-    find_entries.count(len(data) >> 10)
+    share = OF_BROKERS if mode != EVERY_LINE else OF_OTHERS
+    find_entries.count(len(data) // share, still_to_come // share)
     if not find_entries.is_compiled:
         return _plain_entries(data, automaton, mode)
     found = np.empty((max(16, len(data) >> 7), ENTRY_COLUMNS), np.int64)

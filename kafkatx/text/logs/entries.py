@@ -112,7 +112,8 @@ def cuts(window: Window, framer: Framer, shape: EntryShape, automaton: Automaton
     while not window.is_done:
         window.grow()
         cut = Cut(window, framer, shape)
-        found, start, line = entries(cut.data, automaton, shape.mode)
+        found, start, line = entries(cut.data, automaton, shape.mode, window.still_to_come)
+        found = found[found[:, 0] >= window.known]
         if cut.is_final and automaton.held(cut.data[start:], np.array([0, len(cut.data) - start])):
             last = [[start, _line_end(cut.data, start), len(cut.data), line]]
             found = np.concatenate([found, np.array(last, np.int64)])
@@ -124,7 +125,9 @@ def cuts(window: Window, framer: Framer, shape: EntryShape, automaton: Automaton
         if cut.is_final:
             window.drop_all()
         else:
-            window.drop(*cut.resume(start, line))
+            kept, first, lines = cut.resume(start, line)
+            window.drop(kept, lines)
+            window.known = first - kept
 
 
 def entry_at(file: OpenFile, framer: Framer, position: int, line: int) -> Entry:
@@ -148,6 +151,7 @@ class Cut:
         self.data = window.data if window.data.endswith(b"\n") or not self.is_final else window.data + b"\n"
         self.is_short = self.is_final and len(self.data) <= SMALL
         self._unfinished: tuple[int, int] | None = None
+        self._done = 0
 
     @property
     def is_of_brokers(self) -> bool:
@@ -173,7 +177,7 @@ class Cut:
 
     def _entries_around(self, rows: list[list[int]]) -> Iterator[Entry]:
         """Yield the entries that lines with a literal belong to, each once."""
-        done = 0
+        done = self.window.known
         for start, _, _, line in rows:
             if start < done:
                 continue
@@ -182,7 +186,7 @@ class Cut:
             if end < 0:
                 self._unfinished = (head, number)
                 return
-            done = end
+            done = self._done = end
             if not self._begins(framed):
                 yield from self._orphan(start, line, head)
             elif self._begins(framed) and not (self.shape.has_loggers and self._is_within_message(head)):
@@ -280,17 +284,22 @@ class Cut:
             return bool(framed.layout)
         return self.is_short and (tells(framed.message) or shows_defect(framed.message))
 
-    def resume(self, start: int, line: int) -> tuple[int, int]:
-        """Where the next window has to begin (bytes, lines), given where the last entry begins."""
+    def resume(self, start: int, line: int) -> tuple[int, int, int]:
+        """Where the next window has to begin, which byte of it is new, and its line, given where the last entry begins.
+
+        A line above what is new is shown once more, since the first new one may be its message.
+        """
         if self._unfinished:
-            return self._unfinished
+            head, number = self._unfinished
+            return head, head, number
         if self.shape.mode != EVERY_LINE:
-            return start, line
+            return start, start, line
         for _ in range(MOST_LINES_BACK):
             if start <= 0 or not self.framer.continues(self._line(start)):
                 break
             start, line = self._before(start), line - 1
-        return (self._before(start), line - 1) if start > 0 else (start, line)
+        new = max(start, self._done)
+        return (self._before(start), new, line - 1) if start > 0 else (start, new, line)
 
     def _head_of(self, start: int, line: int, lowest: int) -> tuple[int, int, Framed]:
         """The line that a line belongs to: itself, or one above it."""
@@ -321,6 +330,18 @@ class Cut:
             is_within_frames = is_within_frames or is_trace_line(line)
             at = stop + 1
         return at
+
+    def belongs(self, line: bytes) -> bool:
+        """Whether a line belongs to the one above it; its time is not what others are dated by."""
+        text = _text(line)
+        if self.framer.continues(text):
+            return True
+        return not (self.shape.is_bare or self.framer.has_layout(text) or self._begins(self.framer.frame_aside(text)))
+
+    def has_strays(self, head: int, end: int) -> bool:
+        """Whether the lines below the one at `head`, up to `end`, begin with those of another thread's trace."""
+        message = self.framer.frame_aside(self._line(head)).message
+        return strays(message, self._tail(_line_end(self.data, head) + 1, end)) > 0
 
     def _belongs(self, line: str) -> bool:
         """Whether a line belongs to the one above it."""

@@ -139,6 +139,18 @@ class Framer:
                 return framed
         return self._damaged(wrapped, before)
 
+    def frame_aside(self, line: str) -> Framed:
+        """Frame a line that is none of the file's: its time is not what the next ones are dated by."""
+        met = self._midnight, self._last_of_day
+        framed = self.frame(line)
+        self._midnight, self._last_of_day = met
+        return framed
+
+    def pass_by(self, at: int) -> None:
+        """Take note of the time that a line prints which nobody frames (as if UTC; -1: without its date)."""
+        if at >= 0:
+            self._midnight, self._last_of_day = at - at % DAY_MS, at % DAY_MS
+
     def _unwrapped(self, line: str, wrappers: tuple[Wrapper, ...]) -> Wrapped:
         wrapped = self._fronts.without(line, unwrap(line, wrappers))
         if not self._indent or wrapped.text[: self._indent].strip():
