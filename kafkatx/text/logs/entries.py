@@ -10,7 +10,7 @@ Threads      a trace that lines of other threads interrupt is put together again
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -198,7 +198,8 @@ class Cut:
         while top > 0 and self._continues_trace(self._line(self._before(top))):
             top, number = self._before(top), number - 1
         text = self.framer.inside(self._line(top))
-        if not (begins_trace(text.strip()) or is_trace_line(text) or is_told_throw(text) or _shows(text)):
+        is_shown = shows_error(text) or shows_defect(text)
+        if not (begins_trace(text.strip()) or is_trace_line(text) or is_told_throw(text) or is_shown):
             if not (self.is_short and tells(self.framer.inside(self._line(start)))):
                 return
             top, number, text = start, line, self.framer.inside(self._line(start))
@@ -333,21 +334,19 @@ class Cut:
 
     def belongs(self, line: bytes) -> bool:
         """Whether a line belongs to the one above it; its time is not what others are dated by."""
-        text = _text(line)
-        if self.framer.continues(text):
-            return True
-        return not (self.shape.is_bare or self.framer.has_layout(text) or self._begins(self.framer.frame_aside(text)))
+        return self._belongs(_text(line), self.framer.frame_aside)
 
     def has_strays(self, head: int, end: int) -> bool:
         """Whether the lines below the one at `head`, up to `end`, begin with those of another thread's trace."""
         message = self.framer.frame_aside(self._line(head)).message
         return strays(message, self._tail(_line_end(self.data, head) + 1, end)) > 0
 
-    def _belongs(self, line: str) -> bool:
+    def _belongs(self, line: str, frame: Callable[[str], Framed] | None = None) -> bool:
         """Whether a line belongs to the one above it."""
         if self.framer.continues(line):
             return True
-        return not (self.shape.is_bare or self.framer.has_layout(line) or self._begins(self.framer.frame(line)))
+        frame = frame or self.framer.frame
+        return not (self.shape.is_bare or self.framer.has_layout(line) or self._begins(frame(line)))
 
     def _entry(self, start: int, line: int, framed: Framed, tail: tuple[str, ...]) -> Entry:
         if tail and (not framed.message or is_traceback(framed.message)):
@@ -380,11 +379,6 @@ class Cut:
 
     def _before(self, start: int) -> int:
         return self.data.rfind(b"\n", 0, max(0, start - 1)) + 1
-
-
-def _shows(line: str) -> bool:
-    """Whether a line that is no log's shows an error of a client, or a known defect."""
-    return shows_error(line) or shows_defect(line)
 
 
 def _is_of_brokers(line: str) -> bool:

@@ -353,7 +353,7 @@ class Framer:
             return stamp
         midnight: int | None = self._midnight
         if stamp.month_day:
-            midnight = midnight_of(_year(self._midnight), *stamp.month_day)
+            midnight = midnight_of(1970 + int(self._midnight / DAY_MS / 365.2425), *stamp.month_day)
         elif 0 <= self._last_of_day - DAY_MS // 2 > stamp.of_day:
             self._midnight = midnight = self._midnight + DAY_MS
         self._last_of_day = stamp.of_day
@@ -376,10 +376,6 @@ def _dated(stamp: Stamp, outer: Stamp) -> Stamp:
     step = round((outer.at - outer.at % DAY_MS + stamp.of_day - outer.at) / ZONE_STEP_MS) * ZONE_STEP_MS
     at = outer.at - outer.at % DAY_MS + stamp.of_day - step
     return replace(stamp, at=at, is_zoned=outer.is_zoned)
-
-
-def _year(midnight: int) -> int:
-    return 1970 + int(midnight / DAY_MS / 365.2425)
 
 
 def _out_of_brackets(message: str) -> str:
