@@ -18,7 +18,7 @@ BLOCK_GROWTH = 0.01
 INCIDENT_WALL_S = 2.0
 SPARSE_TIMES_GREP = 5.0
 DENSE_TIMES_SPARSE = 10.0
-TIMES_GREP = {"quiet": 40.0, "busy": 40.0, "client": 70.0, "flink": 100.0}
+TIMES_GREP = {"quiet": 40.0, "busy": 40.0, "client": 25.0, "flink": 50.0}
 """Of 20 MiB, kinds of tests/benchmarks/repeated_log.py; some of it is the start of the process."""
 
 
