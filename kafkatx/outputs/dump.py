@@ -13,6 +13,7 @@ from dataclasses import field
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.file_names import parse_segment_file
+from kafkatx.outputs.dump_blocks import blocks_of
 from kafkatx.outputs.dump_entries import READERS, Entry
 from kafkatx.outputs.dump_indexes import IndexDump
 from kafkatx.outputs.dump_lines import LogLines
@@ -101,8 +102,12 @@ class Dump:
             yield f"{line}\n"
         decode = self.options.decoder_for(_topic(item))
         with OpenFile(item.path) as file:
-            writer = LogObjects(item, self.options, decode) if self.as_json else LogLines(self.options, decode)
-            dump = LogDump(file, self.options, writer)
+            if self.as_json:
+                dump = LogDump(file, self.options, LogObjects(item, self.options, decode))
+            else:
+                lines = LogLines(self.options, decode)
+                blocks = blocks_of(file, self.options, self.options.decoder_of(_topic(item)), lines)
+                dump = LogDump(file, self.options, lines, blocks)
             for piece in dump.pieces():
                 if isinstance(piece, Damage):
                     yield from self._damage(piece)

@@ -12,6 +12,7 @@ from kafkatx.formats.file_names import BOOTSTRAP_CHECKPOINT, parse_metadata_snap
 from kafkatx.formats.record_batch import HEADER_SIZE
 from kafkatx.kernels.batches import CHECK_ALL, write_header
 from kafkatx.kernels.rows import BATCH, INVALID
+from kafkatx.outputs.dump_blocks import expect_records
 from kafkatx.outputs.dump_columns import BatchView, RecordView, batch_views, record_views
 from kafkatx.outputs.dump_options import NO_LIMIT, DumpOptions
 from kafkatx.segments.batches import Chunk, Rows
@@ -33,6 +34,19 @@ class Writer(Protocol):
 
     def record(self, batch: BatchView, record: RecordView, /) -> str:
         """Return a record of a batch."""
+
+
+class Blocks(Protocol):
+    """Lines of many batches and records at once, where that pays."""
+
+    def are_worth_it(self, batches: Rows, /) -> bool:
+        """Whether these batches are to be printed so."""
+
+    def batches(self, rows: Rows, /) -> Iterator[str]:
+        """Yield batches without their records."""
+
+    def records(self, chunk: RecordChunk, /) -> Iterator[str]:
+        """Yield batches and their records."""
 
 
 @dataclass(slots=True)
@@ -58,10 +72,10 @@ class Jumps:
 class LogDump:
     """One pass over a log file; `jumps` and `trailing_bytes` are whole when `pieces` has ended."""
 
-    def __init__(self, file: OpenFile, options: DumpOptions, writer: Writer) -> None:
+    def __init__(self, file: OpenFile, options: DumpOptions, writer: Writer, blocks: Blocks | None = None) -> None:
         self._is_cut = options.max_bytes < file.size
         file.size = min(file.size, options.max_bytes)
-        self.options, self.writer, self.jumps = options, writer, Jumps()
+        self.options, self.writer, self.blocks, self.jumps = options, writer, blocks, Jumps()
         self._walk = RecordWalk(file, check=CHECK_ALL, largest_payload=LARGEST_PAYLOAD)
         self._told = 0
         self._end = 0
@@ -76,6 +90,8 @@ class LogDump:
     def pieces(self) -> Iterator[str | Damage]:
         """Yield lines, and damage that is no batch as it is, in order of the file."""
         for chunk in self._walk.chunks():
+            if self._end == 0 and self.options.deep:
+                expect_records(chunk, self._walk.file)
             yield from self._new_damage()
             yield from self._shown(chunk)
         yield from self._new_damage()
@@ -83,14 +99,22 @@ class LogDump:
     def _shown(self, chunk: Chunk) -> Iterator[str]:
         self._end = int(chunk.rows["position"][-1] + chunk.rows["size"][-1])
         if not self.options.deep:
-            yield from map(self.writer.batch, batch_views(chunk.rows, self._walk.file))
+            yield from self._batches(chunk.rows)
             return
         for records in self._walk.chunks_of(chunk):
             self.jumps.see(records.records["offset"])
             yield from self._records(records)
 
+    def _batches(self, rows: Rows) -> Iterator[str]:
+        if self.blocks is not None and self.blocks.are_worth_it(rows):
+            return self.blocks.batches(rows)
+        return map(self.writer.batch, batch_views(rows, self._walk.file))
+
     def _records(self, chunk: RecordChunk) -> Iterator[str]:
         """Yield batches and their records, in order of the file."""
+        if self.blocks is not None and self.blocks.are_worth_it(chunk.batches[chunk.first : chunk.behind]):
+            yield from self.blocks.records(chunk)
+            return
         batches = list(batch_views(chunk.batches[chunk.first : chunk.behind], self._walk.file))
         printed = int(chunk.is_continued)
         for record in record_views(chunk):
