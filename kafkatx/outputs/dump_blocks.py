@@ -48,15 +48,15 @@ class LogBlocks:
         kernel = self._printing if self._options.deep else print_batches
         return kernel.is_compiled and bool((batches["magic"] == MAGIC).all())
 
-    def batches(self, rows: Rows) -> Iterator[str]:
-        """Yield the lines of batches."""
+    def batches(self, rows: Rows) -> Iterator[bytes]:
+        """Yield the lines of batches, as UTF-8."""
         row, at = 0, 0
         while row < len(rows):
             row, at = print_batches(rows, row, len(rows), print_batches.view(self._out), 0, self._numbers)
-            yield self._text(at)
+            yield bytes(memoryview(self._out)[:at])
 
-    def records(self, chunk: RecordChunk) -> Iterator[str]:
-        """Yield the lines of batches and their records, in order of the file."""
+    def records(self, chunk: RecordChunk) -> Iterator[bytes]:
+        """Yield the lines of batches and their records, in order of the file, as UTF-8."""
         printed, row, stop = chunk.first + chunk.is_continued, 0, -1
         data, has_metadata = self._printing.view(chunk.data), not self._options.skip_record_metadata
         while stop != DONE:
@@ -65,9 +65,9 @@ class LogBlocks:
                 self._printing.view(self._out), 0, self._numbers,
             )  # fmt: skip
             if at:
-                yield self._text(at)
+                yield bytes(memoryview(self._out)[:at])
             if stop == APART:
-                yield self._apart(chunk, row)
+                yield self._apart(chunk, row).encode()
                 row += 1
             elif stop != DONE and not at:
                 self._out = bytearray(2 * len(self._out))
@@ -79,9 +79,6 @@ class LogBlocks:
         )
         (batch,) = batch_views(chunk.batches[record.batch_row : record.batch_row + 1], self._file)
         return self._lines.record(batch, record)
-
-    def _text(self, size: int) -> str:
-        return str(memoryview(self._out)[:size], "utf-8")
 
 
 def expect_records(chunk: Chunk, file: OpenFile) -> None:

@@ -25,6 +25,9 @@ from kafkatx.terms.records import dataclass
 
 JUMPS_KEPT = 20
 
+Piece = str | bytes
+"""Lines of a dump: one as text, or a block of them as UTF-8."""
+
 
 class Writer(Protocol):
     """Lines or objects of a log file."""
@@ -42,11 +45,11 @@ class Blocks(Protocol):
     def are_worth_it(self, batches: Rows, /) -> bool:
         """Whether these batches are to be printed so."""
 
-    def batches(self, rows: Rows, /) -> Iterator[str]:
-        """Yield batches without their records."""
+    def batches(self, rows: Rows, /) -> Iterator[bytes]:
+        """Yield batches without their records, as UTF-8."""
 
-    def records(self, chunk: RecordChunk, /) -> Iterator[str]:
-        """Yield batches and their records."""
+    def records(self, chunk: RecordChunk, /) -> Iterator[bytes]:
+        """Yield batches and their records, as UTF-8."""
 
 
 @dataclass(slots=True)
@@ -87,7 +90,7 @@ class LogDump:
             return 0
         return self._walk.file.size - self._end
 
-    def pieces(self) -> Iterator[str | Damage]:
+    def pieces(self) -> Iterator[Piece | Damage]:
         """Yield lines, and damage that is no batch as it is, in order of the file."""
         for chunk in self._walk.chunks():
             if self._end == 0 and self.options.deep:
@@ -96,7 +99,7 @@ class LogDump:
             yield from self._shown(chunk)
         yield from self._new_damage()
 
-    def _shown(self, chunk: Chunk) -> Iterator[str]:
+    def _shown(self, chunk: Chunk) -> Iterator[Piece]:
         self._end = int(chunk.rows["position"][-1] + chunk.rows["size"][-1])
         if not self.options.deep:
             yield from self._batches(chunk.rows)
@@ -105,12 +108,12 @@ class LogDump:
             self.jumps.see(records.records["offset"])
             yield from self._records(records)
 
-    def _batches(self, rows: Rows) -> Iterator[str]:
+    def _batches(self, rows: Rows) -> Iterator[Piece]:
         if self.blocks is not None and self.blocks.are_worth_it(rows):
             return self.blocks.batches(rows)
         return map(self.writer.batch, batch_views(rows, self._walk.file))
 
-    def _records(self, chunk: RecordChunk) -> Iterator[str]:
+    def _records(self, chunk: RecordChunk) -> Iterator[Piece]:
         """Yield batches and their records, in order of the file."""
         if self.blocks is not None and self.blocks.are_worth_it(chunk.batches[chunk.first : chunk.behind]):
             yield from self.blocks.records(chunk)
@@ -124,7 +127,7 @@ class LogDump:
             yield self.writer.record(batches[row], record)
         yield from map(self.writer.batch, batches[printed:])
 
-    def _new_damage(self) -> Iterator[str | Damage]:
+    def _new_damage(self) -> Iterator[Piece | Damage]:
         """Yield the damage met since the last call; a batch whose only fault is its CRC is shown, too."""
         while self._told < len(self._walk.damage):
             damage = self._walk.damage[self._told]
