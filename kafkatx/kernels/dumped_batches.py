@@ -8,8 +8,34 @@ Shapes  batches of 2.2 and later, their records or none; magic 2 (text/printed/e
 
 from typing import Any
 
-import numpy as np
-
+from kafkatx.kernels.dumped_words import (
+    BASE,
+    CODECS,
+    COMMIT,
+    CRC,
+    CREATE_TIME,
+    DECODED,
+    EMPTY,
+    FIRST_CODEC,
+    HEADER_KEYS,
+    HORIZON,
+    KEY,
+    KEY_SIZE,
+    MAGIC,
+    OFFSET,
+    OLD_KEY_SIZE,
+    PAYLOAD,
+    POSITION,
+    SEQUENCE,
+    SIZE,
+    TRANSACTIONAL,
+    TRUE,
+    VALIDITY,
+    after,
+    one_of,
+    read_field,
+    read_number,
+)
 from kafkatx.kernels.engine import kernel
 from kafkatx.kernels.rows import VALID
 
@@ -17,76 +43,9 @@ HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED = 1, 2, 4, 8, 16
 """What lines of a text look like: `deleteHorizonMs`, `keySize` (before: `keysize`), lines of records, their contents as
 they are, contents that a decoder printed as JSON."""
 
-_CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
-_WORDS = [
-    "baseOffset: ", " lastOffset: ", " count: ", " baseSequence: ", " lastSequence: ", " producerId: ",
-    " producerEpoch: ", " partitionLeaderEpoch: ", " isTransactional: ", " isControl: ",
-    " deleteHorizonMs: OptionalLong", ".empty", " position: ", " CreateTime: ", " LogAppendTime: ",
-    " NoTimestampType: ", " size: ", " magic: 2 compresscodec: ", " crc: ", " isvalid: true\n", "true", "false",
-    "| offset: ", " keySize: ", " valueSize: ", " keysize: ", " valuesize: ", " sequence: ", " headerKeys: []",
-    " endTxnMarker: COMMIT coordinatorEpoch: ", " endTxnMarker: ABORT coordinatorEpoch: ", " key: ", " payload: ",
-    ' key: {"type":"', *_CODECS,
-]  # fmt: skip
-_ENCODED = [word.encode() for word in _WORDS]
-BOUNDS = np.cumsum([0, *map(len, _ENCODED)]).astype(np.int64)
-WORDS = np.frombuffer(b"".join(_ENCODED), np.uint8)
-(
-    BASE, LAST, COUNT, BASE_SEQUENCE, LAST_SEQUENCE, PRODUCER, EPOCH, LEADER_EPOCH, TRANSACTIONAL, CONTROL, HORIZON,
-    EMPTY, POSITION, CREATE_TIME, APPEND_TIME, NO_TIME, SIZE, MAGIC, CRC, VALIDITY, TRUE, FALSE, OFFSET, KEY_SIZE,
-    VALUE_SIZE, OLD_KEY_SIZE, OLD_VALUE_SIZE, SEQUENCE, HEADER_KEYS, COMMIT, ABORT, KEY, PAYLOAD, DECODED, FIRST_CODEC,
-) = np.arange(len(_WORDS) - len(_CODECS) + 1, dtype=np.int64)  # fmt: skip
-CODECS = len(_CODECS)
 NUMBERS = 12
 LARGEST_INT32, LARGEST_INT16, LARGEST_CRC = (1 << 31) - 1, (1 << 15) - 1, (1 << 32) - 1
-MOST_DIGITS = 18
 LONGEST_CONTENT = 1 << 16
-
-
-@kernel
-def after(data: Any, at: int, end: int, word: int) -> int:
-    """Position behind a word that stands at `at`, -1 if it does not."""
-    low, high = BOUNDS[word], BOUNDS[word + 1]
-    if at < 0 or at + high - low > end:
-        return -1
-    for place in range(high - low):
-        if data[at + place] != WORDS[low + place]:
-            return -1
-    return at + high - low
-
-
-@kernel
-def read_number(data: Any, at: int, end: int, numbers: Any, column: int) -> int:
-    """Read a number as Java prints it into `numbers`; position behind it, -1 if there is none."""
-    if at < 0:
-        return -1
-    first = at
-    if at < end and data[at] == 45:
-        first += 1
-    place, value = first, 0
-    while place < end and 48 <= data[place] <= 57:
-        if place - first == MOST_DIGITS:
-            return -1
-        value = value * 10 + (data[place] - 48)
-        place += 1
-    if place == first or (first > at and value == 0):
-        return -1
-    numbers[column] = value if first == at else -value
-    return place
-
-
-@kernel
-def read_field(data: Any, at: int, end: int, word: int, numbers: Any, column: int) -> int:
-    """Read a key and its number; position behind them, -1 if they are not there."""
-    return read_number(data, after(data, at, end, word), end, numbers, column)
-
-
-@kernel
-def one_of(data: Any, at: int, end: int, word: int, count: int) -> int:
-    """Which of `count` words that follow one another stands at `at`, -1 if none does."""
-    for number in range(count):
-        if after(data, at, end, word + number) >= 0:
-            return number
-    return -1
 
 
 @kernel

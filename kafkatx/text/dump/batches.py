@@ -21,7 +21,7 @@ from kafkatx.text.dump.columns import IS_CONTROL, BatchDraft, known_of_run, rows
 from kafkatx.text.dump.events import DumpedRecord, Header, control_of
 from kafkatx.text.dump.records import LogText, log_text
 from kafkatx.text.dump.rows import BATCH_COLUMNS, TextRows
-from kafkatx.text.dump.runs import Runs, runs_of
+from kafkatx.text.dump.runs import Run, Runs, runs_of
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.eras import LineKind
 
@@ -131,21 +131,31 @@ def _run_at(header: Header, runs: Runs, text: LogText, drafting: Drafting) -> It
 
     What was drafted before stands in a chunk of its own.
     """
-    shape = text.shape_of_run(header)
-    found = None
-    if shape is not None:
-        for run in runs.at(header.line.position, shape, header.base_offset - 1, header.position):
-            if found is None:
-                drafting.close()
-                yield chunk_of(drafting, text)
-            drafting.pass_over(run.rows, is_deep=bool(shape & IS_DEEP))
-            known = known_of_run(run.rows, run.is_timed, has_horizon=bool(shape & HAS_HORIZON))
-            number = header.line.number if found is None else found
-            yield TextRows(BATCH_COLUMNS, run.rows, run.lines + number, run.positions, known)
-            text.go_on_behind(run, number, is_deep=bool(shape & IS_DEEP))
-            found = number + run.line_count
-    if found is None:
+    number = header.line.number
+    for run in runs_behind(header, runs, text):
+        if run.begin == header.line.position:
+            drafting.close()
+            yield chunk_of(drafting, text)
+        yield rows_of_run(run, number, text, drafting)
+        number += run.line_count
+    if number == header.line.number:
         drafting.add(header)
+
+
+def runs_behind(header: Header, runs: Runs, text: LogText) -> Iterator[Run]:
+    """Yield the run that begins with a header, piece by piece."""
+    shape = text.shape_of_run(header)
+    if shape is not None:
+        yield from runs.at(header.line.position, shape, header.base_offset - 1, header.position)
+
+
+def rows_of_run(run: Run, number: int, text: LogText, drafting: Drafting) -> TextRows:
+    """Return a run, whose first line has a number, as rows; the text goes on behind it."""
+    is_deep = bool(run.shape & IS_DEEP)
+    drafting.pass_over(run.rows, is_deep=is_deep)
+    text.go_on_behind(run, number, is_deep=is_deep)
+    known = known_of_run(run.rows, run.is_timed, has_horizon=bool(run.shape & HAS_HORIZON))
+    return TextRows(BATCH_COLUMNS, run.rows, run.lines + number, run.positions, known)
 
 
 def chunk_of(drafting: Drafting, text: LogText) -> TextRows:

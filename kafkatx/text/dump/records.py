@@ -107,9 +107,11 @@ class LogText:
             return None
         at, is_deep = shapes.get(LineKind.RECORD, {}), LineKind.RECORD in shapes
         prints_contents = is_deep and self._prints_contents is not False
-        if prints_contents and (self._prints_contents is None or self._may_be_decoded):
+        if prints_contents and self._prints_contents is None:
             return None
-        return shape_of(header.line.text, capitals="keySize" in at, deep=is_deep, contents=prints_contents)
+        is_decoded = prints_contents and self._may_be_decoded
+        contents = prints_contents and not is_decoded
+        return shape_of(header.line.text, capitals="keySize" in at, deep=is_deep, contents=contents, decoded=is_decoded)
 
     def go_on_behind(self, run: Run, number: int, *, is_deep: bool) -> None:
         """Go on behind a run, of which the first line has a number, as if its batches had been read one by one."""

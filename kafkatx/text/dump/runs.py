@@ -8,6 +8,7 @@ Limits  short texts are not worth a compiler.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Run:
     """Batches that follow one another: their rows, byte and line (from the first of the run) where each begins.
 
     `record_offsets` are those of the last record of each, `is_timed` tells whether its base_timestamp is known. `end`
-    is the byte behind them, `line_count` how many lines they take.
+    is the byte behind them, `line_count` how many lines they take; `data` holds them from its first byte on.
     """
 
     rows: Rows
@@ -50,6 +51,21 @@ class Run:
     is_timed: Rows
     end: int
     line_count: int
+    shape: int
+    data: bytes
+
+    @property
+    def begin(self) -> int:
+        """Byte at which the first of them begins; `data` begins there, too."""
+        return int(self.positions[0])
+
+    def up_to(self, count: int) -> Run:
+        """Return the first `count` of them, fewer than there are."""
+        return replace(
+            self, rows=self.rows[:count], positions=self.positions[:count], lines=self.lines[:count],
+            record_offsets=self.record_offsets[:count], is_timed=self.is_timed[:count],
+            end=int(self.positions[count]), line_count=int(self.lines[count]),
+        )  # fmt: skip
 
 
 def shape_of(text: str, *, capitals: bool, deep: bool, contents: bool = False, decoded: bool = False) -> int:
@@ -108,7 +124,9 @@ class Runs:
             return None
         places = self._places[:count].copy()
         rows, (begins, line_numbers, record_offsets, is_timed) = self._rows[:count].copy(), places.T
-        return Run(rows, begins + position, line_numbers, record_offsets, is_timed != 0, position + size, lines)
+        return Run(
+            rows, begins + position, line_numbers, record_offsets, is_timed != 0, position + size, lines, shape, data
+        )
 
 
 def runs_of(file: Readable, begin: int, end: int) -> Runs | None:

@@ -136,13 +136,10 @@ class _Cutter:
 
     def can_pass(self, line: ToolLine) -> bool:
         """Whether what begins with a line may be a run that the stretch that grows takes in."""
-        is_batch = line.printed is not None and line.printed.kind is ToolLineKind.BATCH and not line.is_joined
-        return (
-            is_batch
-            and self.current is not None
-            and len(self.done) < MOST_PARTS
-            and line.printed.text == line.line.text
-        )
+        printed = line.printed
+        if printed is None or printed.kind is not ToolLineKind.BATCH or self.current is None:
+            return False
+        return not line.is_joined and printed.text == line.line.text and len(self.done) < MOST_PARTS
 
     def parts(self) -> list[TextPart]:
         """Return what was cut."""

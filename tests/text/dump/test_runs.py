@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from kafkatx.kernels.engine import forced
 from kafkatx.outputs.dump import Dump
 from kafkatx.outputs.dump_options import DumpOptions
+from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump import runs
+from kafkatx.text.dump import runs, state_runs
 from kafkatx.text.dump.batches import batch_chunks
+from kafkatx.text.dump.states import state_chunks
 from kafkatx.text.pages import growing
 from kafkatx.text.pages.part import PartKind
 from kafkatx.text.pages.parts import parts
@@ -38,6 +40,7 @@ def told(path, *, by_runs, monkeypatch, facts=3):
     with monkeypatch.context() as patched:
         patched.setattr(runs, "LONG", 0 if by_runs else 1 << 62)
         patched.setattr(runs, "FEWEST", 1)
+        patched.setattr(state_runs, "FEWEST", 1)
         patched.setattr(runs, "PIECE", 3000)
         patched.setattr(runs, "Runs", Counted)
         patched.setattr(growing, "MOST_FACTS_OF_ONE", facts)
@@ -48,7 +51,17 @@ def told(path, *, by_runs, monkeypatch, facts=3):
 
 
 def logged(file, part):
-    chunks = list(batch_chunks(file, part))
+    found = told_of(batch_chunks(file, part))
+    if part.topic != "__transaction_state":
+        return found
+    names = Names()
+    batches, states = zip(*state_chunks(file, part, names), strict=True)
+    known = (names.transactional_ids.values, names.topic_partitions, names.partition_lists)
+    return found, told_of(batches), told_of(states), known
+
+
+def told_of(chunks):
+    chunks = list(chunks)
     columns = {
         name: np.concatenate([getattr(chunk, name) for chunk in chunks]).tolist()
         for name in ("rows", "lines", "positions", "known")
@@ -119,8 +132,71 @@ def dump(draw, folder):
     log.parent.mkdir(exist_ok=True)
     log.write_bytes(data)
     options = draw(st.sampled_from([SHALLOW, DEEP, WHOLE]))
-    text = "".join(Dump(options, False, lambda _: None).pieces([str(log)]))
-    return of_release(text, draw(st.sampled_from(["4.3", "4.3", "2.2"])))
+    return of_release(printed(log, options), draw(st.sampled_from(["4.3", "4.3", "2.2"])))
+
+
+def state_value(dice):
+    """A value of `__transaction_state` as coordinators write them."""
+    version, names = dice.randrange(2), ("orders", "a-b", "x.y_z", 'quo"te', "\u00fc")
+    chosen = dice.choices(names, [9, 9, 9, 1, 1], k=dice.randrange(3))
+    topics = [(name.encode(), dice.sample(range(9), dice.randrange(4))) for name in chosen]
+    value = {
+        "producerId": dice.randrange(9000), "previousProducerId": dice.choice([-1, 5]),
+        "nextProducerId": dice.choice([-1, 6]), "producerEpoch": dice.randrange(9),
+        "nextProducerEpoch": dice.choice([-1, 7]),
+        "transactionTimeoutMs": 60000, "transactionStatus": dice.randrange(7),
+        "transactionPartitions": dice.choice([None, topics]), "updated": 10**12, "started": dice.choice([-1, 10**12]),
+        "clientTransactionVersion": dice.randrange(3),
+    }  # fmt: skip
+    return written_state(value, version)
+
+
+def written_state(value, version):
+    """The bytes of such a value."""
+
+    def size(number, width):
+        return bytes([number + 1]) if version else number.to_bytes(width, "big", signed=True)
+
+    def big(name, width):
+        return value[name].to_bytes(width, "big", signed=True)
+
+    topics, listed = value["transactionPartitions"], size(-1, 4)
+    if topics is not None:
+        listed = size(len(topics), 4) + b"".join(
+            size(len(name), 2)
+            + name
+            + size(len(ids), 4)
+            + b"".join(one.to_bytes(4, "big") for one in ids)
+            + bytes(version)
+            for name, ids in topics
+        )
+    head = version.to_bytes(2, "big") + big("producerId", 8) + big("producerEpoch", 2) + big("transactionTimeoutMs", 4)
+    fields = head + big("transactionStatus", 1) + listed + big("updated", 8) + big("started", 8)
+    tags = (("previousProducerId", 8), ("nextProducerId", 8), ("clientTransactionVersion", 2), ("nextProducerEpoch", 2))
+    tagged = b"".join(bytes([tag, width]) + big(name, width) for tag, (name, width) in enumerate(tags))
+    return fields + (bytes([len(tags)]) + tagged if version else b"")
+
+
+def printed(log, options):
+    """What the tool prints of a log; as plain Python, lest a compiler make the input slow."""
+    with forced("interpreted"):
+        return "".join(Dump(options, False, lambda _: None).pieces([str(log)]))
+
+
+@st.composite
+def state_dump(draw, folder):
+    """What a tool printed of a log of `__transaction_state`."""
+    data, dice = b"", random.Random(draw(st.integers(0, 1 << 32)))
+    weights = [9, 9, 9, 1, draw(st.booleans()), 0.2]
+    for offset in range(0, 3 * draw(st.integers(8, 24)), 3):
+        ids = dice.choices([b"app-1", b"app 2", b"x" * 40, b"", b'q"', b"a\nb"], weights, k=3)
+        keys = [b"\0\0" + len(one).to_bytes(2, "big") + one for one in ids]
+        values = [None if dice.random() < 0.1 else state_value(dice) for _ in ids]
+        data += batch(offset, [{"key": key, "value": value} for key, value in zip(keys, values, strict=True)])
+    log = folder / "__transaction_state-0" / "00000000000000000000.log"
+    log.parent.mkdir(exist_ok=True)
+    log.write_bytes(data)
+    return printed(log, WHOLE)
 
 
 @st.composite
@@ -167,7 +243,7 @@ def mutated(draw, text):
 @BOTH_ENGINES
 @given(st.data())
 def test_any_dump_after_careless_hands(engine, monkeypatch, tmp_path, data):
-    text = data.draw(mutated(data.draw(dump(tmp_path))))
+    text = data.draw(mutated(data.draw(st.one_of(dump(tmp_path), state_dump(tmp_path)))))
     path = tmp_path / "pasted.txt"
     path.write_bytes(text.encode())
     assert_equal(path, monkeypatch)
