@@ -4,6 +4,7 @@
     KAFKATX_BENCH_LARGE_MIB     ordinary, large (1024)
     KAFKATX_BENCH_SMALL_MIB     ordinary, small (256)
     KAFKATX_BENCH_TINY          transactions of tiny (2000000)
+    KAFKATX_BENCH_DUMPED        transactions whose logs are dumped, and whose dumps are read (200000)
     KAFKATX_BENCH_LOG_MIB       a broker's log, large (1024); the small one has a quarter of it
     KAFKATX_BENCH_REPEATED_MIB  a recorded log repeated (20)
     KAFKATX_BENCH_RUNS          runs of each command, the one of least CPU counts (3)
@@ -50,7 +51,11 @@ def ordinary_small() -> Path:
 
 def tiny() -> Path:
     """The directory that is all history."""
-    count = setting("TINY", 2_000_000)
+    return tiny_of(setting("TINY", 2_000_000))
+
+
+def tiny_of(count: int) -> Path:
+    """The same with some number of transactions."""
     return _made(f"tiny-{count}", lambda place: generate.tiny(place, count))
 
 

@@ -3,6 +3,8 @@
 python -m tests.benchmarks.report [NAME ...]     names of comparisons (default all), or `peer` for the peer alone
 python -m tests.benchmarks.report page           the page of a large cluster in a browser
 python -m tests.benchmarks.report start_up       small commands (left) and a Python that does nothing
+python -m tests.benchmarks.report dump_printing  `dump` (left) and kafka-dump-log for the same lines
+python -m tests.benchmarks.report dump_text      reading the text of a dump, and doing so line by line
 python -m tests.benchmarks.report spark          local[2] (left) and local[1], and both against the local engine
 """
 
@@ -13,7 +15,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.benchmarks import cases, comparisons, internal_topics, page, peer, spark_comparisons, start_up
+from tests.benchmarks import cases, comparisons, dumps, internal_topics, page, peer, spark_comparisons, start_up
 from tests.benchmarks.comparisons import Figure
 from tests.benchmarks.measure import CommandFailed
 
@@ -23,6 +25,8 @@ ALONE = {
     "internal": internal_topics.internal,
     "page": page.page,
     "start_up": start_up.start_up,
+    "dump_printing": dumps.dump_printing,
+    "dump_text": dumps.dump_text,
 }
 """Comparisons that run only where they are asked for."""
 NAMED = {comparison.__name__: comparison for comparison in comparisons.ALL} | ALONE

@@ -21,9 +21,9 @@ from kafkatx.text.dump.columns import IS_CONTROL, BatchDraft, known_of_run, rows
 from kafkatx.text.dump.events import DumpedRecord, Header, control_of
 from kafkatx.text.dump.records import LogText, log_text
 from kafkatx.text.dump.rows import BATCH_COLUMNS, TextRows
-from kafkatx.text.dump.runs import Run, Runs, runs_of
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.eras import LineKind
+from kafkatx.text.printed.runs import Run, Runs, runs_of
 
 ROWS_PER_CHUNK = 4_096
 """Batches that are held as objects before they become rows."""

@@ -103,7 +103,7 @@ _SAID = known_as(
 
 
 def known_of_run(rows: Rows, is_timed: Rows, *, has_horizon: bool) -> Rows:
-    """Return what is known of batches whose lines a kernel read (runs.py), as `rows_of` says it of their lines.
+    """Return what is known of batches whose lines a kernel read (printed/runs.py), as `rows_of` says it of their lines.
 
     Args:
         rows: the batches.

@@ -23,7 +23,6 @@ from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.dump.cursor import Continuation, Generation, LogCursor
 from kafkatx.text.dump.events import HEADERS, DumpedRecord, Header, control_of, header_of, sizes_of
-from kafkatx.text.dump.runs import Run, shape_of
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
@@ -33,6 +32,7 @@ from kafkatx.text.printed.eras import LineKind
 from kafkatx.text.printed.joining import ends_decoded
 from kafkatx.text.printed.line_kinds import ToolLineKind
 from kafkatx.text.printed.pasted import as_printed, has_closing_tag
+from kafkatx.text.printed.runs import Run, shape_of
 from kafkatx.text.printed.tool_lines import unpasted
 
 BUDGET = 4 << 20
@@ -95,7 +95,7 @@ class LogText:
             self._break_off(self._lacking, "the tool ended in the middle of a line")
 
     def shape_of_run(self, header: Header) -> int | None:
-        """Return what batches behind a header must look like to be read at once (runs.py); None where none can be.
+        """Return what batches behind a header must look like to be read at once (text/printed/runs.py); None where none can be.
 
         Only where all that was met so far is as the tool prints it does a line mean the same whatever stands around it.
         """

@@ -12,7 +12,7 @@ from kafkatx.kernels.dumped_states import read_states
 from kafkatx.kernels.rows import STATE
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.names import Names
-from kafkatx.text.dump.runs import FEWEST, Run
+from kafkatx.text.printed.runs import FEWEST, Run
 
 ROWS = 1 << 15
 REMEMBERED = 100_000

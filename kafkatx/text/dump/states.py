@@ -29,11 +29,11 @@ from kafkatx.text.dump.columns import BatchDraft
 from kafkatx.text.dump.events import DumpedRecord, Header
 from kafkatx.text.dump.records import log_text
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
-from kafkatx.text.dump.runs import runs_of
 from kafkatx.text.dump.starts import PrintedState, Starts
 from kafkatx.text.dump.state_runs import FoundStates, StateRuns
 from kafkatx.text.lines import Line
 from kafkatx.text.pages.part import TextPart
+from kafkatx.text.printed.runs import runs_of
 
 DELETED = "<DELETE>"
 _OLD_KEY = regex(r" key: (?:transaction_metadata::)?transactionalId=")

@@ -15,7 +15,6 @@ from kafkatx.kernels.dumped_batches import IS_DEEP
 from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
-from kafkatx.text.dump.runs import Runs, runs_of
 from kafkatx.text.lines import Readable, lines
 from kafkatx.text.pages import likeness
 from kafkatx.text.pages.content import named_by_content
@@ -34,6 +33,7 @@ from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.line_kinds import BEGINNINGS, ToolLineKind
 from kafkatx.text.printed.pasted import Printed, undecorated
+from kafkatx.text.printed.runs import Runs, runs_of
 from kafkatx.text.printed.stable_offsets import offset_field
 from kafkatx.text.printed.tool_lines import ToolLine, ToolLines
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from kafkatx.terms.records import dataclass
-from kafkatx.text.dump.runs import Run, shape_of
 from kafkatx.text.pages.completeness import Completeness
 from kafkatx.text.pages.incidents import LineFact, fact_of, first_offset
 from kafkatx.text.pages.naming import UNKNOWN, NamedFile
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.joining import is_complete
 from kafkatx.text.printed.line_kinds import ToolLineKind
+from kafkatx.text.printed.runs import Run, shape_of
 from kafkatx.text.printed.tool_lines import ToolLine
 
 MOST_FACTS_OF_ONE = 4_096

@@ -13,12 +13,13 @@ from kafkatx.outputs.dump import Dump
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump import runs, state_runs
+from kafkatx.text.dump import state_runs
 from kafkatx.text.dump.batches import batch_chunks
 from kafkatx.text.dump.states import state_chunks
 from kafkatx.text.pages import growing
 from kafkatx.text.pages.part import PartKind
 from kafkatx.text.pages.parts import parts
+from kafkatx.text.printed import runs
 from tests.building import BOTH_ENGINES
 from tests.dump_text.make import batch
 from tests.dump_text.texts import recorded
