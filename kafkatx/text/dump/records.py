@@ -95,7 +95,7 @@ class LogText:
             self._break_off(self._lacking, "the tool ended in the middle of a line")
 
     def shape_of_run(self, header: Header) -> int | None:
-        """Return what batches behind a header must look like to be read at once (text/printed/runs.py); None where none can be.
+        """Return what batches behind a header must look like to be read at once; None where none can be.
 
         Only where all that was met so far is as the tool prints it does a line mean the same whatever stands around it.
         """
