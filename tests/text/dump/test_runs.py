@@ -258,3 +258,37 @@ def test_nearly_all_of_a_long_dump_comes_by_runs(monkeypatch, tmp_path, engine):
         path = tmp_path / "dump.txt"
         path.write_text("".join(Dump(options, False, print).pieces([str(log)])))
         assert assert_equal(path, monkeypatch) > 2 * 380
+
+
+BREAKS = {
+    "a batch is gone": lambda block: "",
+    "a batch stands there twice": lambda block: block + block,
+    "the line of a batch is gone": lambda block: block.partition("\n")[2],
+    "its last line is gone": lambda block: block[: block[:-1].rfind("\n") + 1],
+    "another position": lambda block: re.sub(r" position: \d", " position: 9", block),
+    "another size": lambda block: block.replace(" size: ", " size: 1"),
+    "another count": lambda block: block.replace(" count: 2", " count: 3"),
+    "offsets that were there": lambda block: re.sub(r"ffset: \d+", "ffset: 3", block),
+    "a wrong CRC": lambda block: block.replace("isvalid: true", "isvalid: false"),
+    "a number that is too large": lambda block: block.replace(" crc: ", " crc: 99999"),
+    "a control batch": lambda block: block.replace(" isControl: false", " isControl: true"),
+    "a field is left out": lambda block: re.sub(r" lastSequence: \S+", " ...", block),
+    "another shape": lambda block: block.replace(" deleteHorizonMs: OptionalLong.empty", ""),
+    "a line broken in two": lambda block: block.replace(" magic: 2", "\n magic: 2"),
+    "prose": lambda block: f"and then\n{block}",
+    "another file": lambda block: f"Dumping /data/other-1/00000000000000000000.log\n{block}",
+}
+
+
+@pytest.mark.parametrize("options", [SHALLOW, DEEP, WHOLE], ids=["shallow", "deep", "whole"])
+@pytest.mark.parametrize("name", BREAKS)
+def test_what_breaks_a_run_is_told_as_line_by_line(name, options, monkeypatch, tmp_path):
+    log = tmp_path / "orders-0" / "00000000000000000000.log"
+    log.parent.mkdir()
+    log.write_bytes(b"".join(batch(2 * n, [{"value": b"a"}, {"value": b"b"}], producer_id=5) for n in range(30)))
+    with forced("interpreted"):
+        begin, *blocks = re.split(r"(?m)^(?=baseOffset)", printed(log, options))
+        blocks[20] = BREAKS[name](blocks[20])
+        path = tmp_path / "dump.txt"
+        path.write_text(begin + "".join(blocks))
+        assert assert_equal(path, monkeypatch) > 20
