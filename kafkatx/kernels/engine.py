@@ -62,8 +62,11 @@ class Kernel(Generic[P, R]):
         function: Callable[P, R],
         wheel: Callable[P, R] | None = None,
         faster: Callable[[], Faster | None] | None = None,
+        inlined: bool = False,
+        lean: bool = False,
     ) -> None:
         self.function = function
+        self.options = {"nogil": True, "forceinline": inlined, "_nrt": not lean}
         self.rows = 0
         self.follows: Kernel[Any, Any] | None = None
         self._plain = wheel
@@ -90,7 +93,7 @@ class Kernel(Generic[P, R]):
         """
         if self._compiled is None:
             faster = self._faster() if self._faster else None
-            self._compiled = (faster and _tried(faster)) or _compile(self.function)
+            self._compiled = (faster and _tried(faster, self.options)) or _compile(self.function, self.options)
         return self._compiled
 
     @property
@@ -110,11 +113,16 @@ class Kernel(Generic[P, R]):
     def view(self, buffer: Any) -> Any:
         """Return the form of a byte buffer that the next call indexes fastest.
 
-        A uint8 array when compiled, else a memoryview.
+        A uint8 array when compiled, else a memoryview. The array is one to read only, whatever the buffer is: numba
+        compiles anew for arrays that can be written.
         """
+        if not self.is_compiled:
+            return memoryview(buffer)
         import numpy as np
 
-        return np.frombuffer(buffer, np.uint8) if self.is_compiled else memoryview(buffer)
+        array = np.frombuffer(buffer, np.uint8)
+        array.flags.writeable = False
+        return array
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run in the current mode."""
@@ -125,6 +133,19 @@ class Kernel(Generic[P, R]):
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     """Declare a kernel."""
     return Kernel(function)
+
+
+def kernel_inlined(function: Callable[P, R]) -> Kernel[P, R]:
+    """Declare a kernel that is a step of a loop: compiled, it stands in the loop itself, where a call costs as much."""
+    return Kernel(function, inlined=True, lean=True)
+
+
+def kernel_lean(function: Callable[P, R]) -> Kernel[P, R]:
+    """Declare a kernel that makes no array and no slice of one: compiled, it counts no references to those it is given.
+
+    Numba counts them for each call that it does not see through, in a loop over records for each record.
+    """
+    return Kernel(function, lean=True)
 
 
 def kernel_after(other: Kernel[Any, Any]) -> Callable[[Callable[P, R]], Kernel[P, R]]:
@@ -139,13 +160,13 @@ def kernel_after(other: Kernel[Any, Any]) -> Callable[[Callable[P, R]], Kernel[P
 
 
 def kernel_with_wheel(
-    wheel: Callable[P, R], faster: Callable[[], Faster | None] | None = None
+    wheel: Callable[P, R], faster: Callable[[], Faster | None] | None = None, inlined: bool = False
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]:
     """Declare a kernel whose plain form is a wheel's function, and for which there may be a faster one to compile.
 
     A test holds them equal.
     """
-    return lambda function: Kernel(function, wheel, faster)
+    return lambda function: Kernel(function, wheel, faster, inlined, lean=inlined)
 
 
 def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -> types.FunctionType:
@@ -158,13 +179,13 @@ def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -
     return types.FunctionType(python.__code__, names, python.__name__, python.__defaults__)
 
 
-def _tried(faster: Faster) -> Callable[..., Any] | None:
+def _tried(faster: Faster, options: dict[str, bool]) -> Callable[..., Any] | None:
     """Compile it; None where its answers are wrong on this machine, which is for nobody to find out in a diagnosis."""
-    compiled = _compile(faster.function)
+    compiled = _compile(faster.function, options)
     return compiled if faster.agrees(compiled) else None
 
 
-def _compile(function: Callable[P, R]) -> Callable[P, R]:
+def _compile(function: Callable[P, R], options: dict[str, bool]) -> Callable[P, R]:
     """Compile a function with the kernels it calls replaced by their compiled forms.
 
     Numba refuses to call plain ones.
@@ -176,8 +197,8 @@ def _compile(function: Callable[P, R]) -> Callable[P, R]:
     if Path(linked.__code__.co_filename).is_file():  # from a zip numba would fill the user's cache anew for each copy
         linked.__qualname__ += f"_{_sources()}"
         with suppress(RuntimeError, OSError):  # no folder that a cache could be written to
-            return cast("Callable[P, R]", _forgiving(numba.njit(cache=True, nogil=True)(linked)))
-    return cast("Callable[P, R]", numba.njit(nogil=True)(linked))
+            return cast("Callable[P, R]", _forgiving(numba.njit(cache=True, **options)(linked)))
+    return cast("Callable[P, R]", numba.njit(**options)(linked))
 
 
 def _forgiving(compiled: Any) -> Any:

@@ -240,9 +240,19 @@ class SegmentWalk:
 
     def _fill(self, position: int) -> None:
         """Make the buffer begin at `position`."""
-        self._filled, self._buffer_position = self.file.read_into(self._buffer[: self._wanted], position), position
+        held = self.file.held(position, self._wanted)
+        if held is None:
+            self._buffer = self._free(self._buffer)
+            self._filled = self.file.read_into(self._buffer[: self._wanted], position)
+        else:
+            self._buffer, self._filled = held, len(held)
+        self._buffer_position = position
         if self._filled < self._wanted:  # the end; it may be nearer than it was: the file can have been truncated
             self._size = min(self._size, position + self._filled)
+
+    def _free(self, buffer: memoryview) -> memoryview:
+        """A buffer as large as `buffer` that may be overwritten."""
+        return buffer
 
     def _larger_than_buffer(self, position: int, out: Rows) -> tuple[int, int, int]:
         """Make room for the batch at `position`, or take its CRC in pieces when it is too large for that."""

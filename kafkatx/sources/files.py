@@ -161,6 +161,10 @@ class OpenFile:
             observer(self.path, position, position + done)
         return done
 
+    def held(self, position: int, length: int) -> memoryview | None:
+        """Up to `length` bytes from `position` as they lie in memory; None where they are read from elsewhere."""
+        return None
+
     def next_data(self, position: int) -> int:
         """First place from `position` on that may hold anything but zeros: holes of sparse files are none."""
         return self._content.next_data(position)

@@ -6,6 +6,7 @@
     KAFKATX_BENCH_TINY          transactions of tiny (2000000)
     KAFKATX_BENCH_LOG_MIB       a broker's log, large (1024); the small one has a quarter of it
     KAFKATX_BENCH_REPEATED_MIB  a recorded log repeated (20)
+    KAFKATX_BENCH_CODECS_MIB   one segment of distinct records, with each codec (770: that without one)
     KAFKATX_BENCH_RUNS          runs of each command, the one of least CPU counts (3)
 
 A quick check of everything:
@@ -19,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.benchmarks import broker_log, generate, repeated_log, skewed, skewed_transactions
+from tests.benchmarks.codec_log import NAME
+from tests.benchmarks.codec_log import write as codec_log_of
 from tests.benchmarks.read_log import literals
 
 GENERATION = 1
@@ -75,6 +78,13 @@ def giant_state_of(share: int = 1) -> Path:
     """Six million rows in one partition of `__transaction_state`, a `share`th of them."""
     shape = skewed_transactions.giant_state(share)
     return _made(f"giant-state-share-{share}", lambda place: skewed.write(place, shape))
+
+
+def codec_log(codec: str) -> Path:
+    """The segment of distinct records, with a codec (tests/benchmarks/codec_log.py)."""
+    mib = setting("CODECS_MIB", 770)
+    made = _made(f"codecs-{mib}MiB", lambda place: codec_log_of(place, mib << 20))
+    return made / codec / "orders-0" / NAME
 
 
 def broker_log_of(kind: str, share: int = 1) -> Path:
