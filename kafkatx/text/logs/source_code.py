@@ -1,9 +1,9 @@
 """Stretches of source code in a page: a message there is what a program may print, not what one printed.
 
 Rule    A line is code if it stands among lines of code, and is itself what holds a message there: a literal in
-        quotation marks, a comment, an expression. An exception at the beginning of a line is output, even right below
-        a program. A line with a blank that no value has filled, or that closes a call behind a literal, is code by
-        itself.
+        quotation marks, a comment, an expression. A block of documentation is code by its own signs. An exception at
+        the beginning of a line is output, even right below a program. A line with a blank that no value has filled, or
+        that closes a call behind a literal, is code by itself.
 What pasting puts before lines (quotation, signs of a diff, numbers, the path that grep prints) is looked through.
 """
 
@@ -25,6 +25,8 @@ NEAR = 4
 """Lines before and behind a line that tell whether it stands in code, empty ones not counted."""
 FEWEST = 2
 """Lines of code among them."""
+MOST_DOCUMENTED = 40
+"""Lines of a block of documentation to each side of one."""
 MOST_BLANK = 2
 """Empty lines in a row that code may have."""
 _FRONT = regex(
@@ -61,6 +63,9 @@ _STRONG = regex(
     r"|\s*\w+=[^\s,;]+,$|\s*[A-Za-z]\w*:\s+(?:\[\]\w|-?\d+,$|\w+\{)"
 )
 _COMMENT = regex(r"\s*(?:/\*|\*/|\*(?:\s|$)|//|#(?:\s|:)|--\s|;;|\"\"\"|'''|<!--)|.*\*/\s*$|.{1,200}\s//\s")
+_DOCUMENTED = regex(r"\s*(?:\*(?!\*)|/\*\*)")
+_DOCUMENTING = regex(r"\s*(?:/\*\*(?:\s|$)|\*/\s*$|\*\s*@[A-Za-z]{3,20}\b)")
+"""A line of a block of documentation, and one that shows that it is none of a list."""
 _CLOSING = regex(r"\s*[\])}]+[;,]?\s*$")
 _LITERAL = regex(
     r"\s*[frbu]?[\"'`].*[\"'`]?\s*[+\\,;:)\]}]*$|.*[\"'`][^\"'`]{3,}[\"'`]\s*(?:\}|\)|,|;|:|\]|\+"
@@ -95,7 +100,7 @@ def is_of_code(texts: Sequence[str], number: int) -> bool:
     text = unfronted(texts[number])
     if not text.strip() or _OUTPUT.match(text.lstrip()) or _is_in_trace(texts, number):
         return False
-    if _is_code_alone(text) or _is_argument(texts, number):
+    if _is_code_alone(text) or _is_argument(texts, number) or _is_documentation(texts, number):
         return True
     is_holder = any(shape.match(text) for shape in (_COMMENT, _LITERAL, _EXPRESSION, _STRONG))
     return is_holder and _stands_in_code(texts, number)
@@ -120,6 +125,18 @@ def _is_code_alone(text: str) -> bool:
         return True
     is_quoting = any(sign in text for sign in "\"'`")
     return (is_quoting and _CLOSED_CALL.match(text) is not None) or _DESCRIBED.match(text) is not None
+
+
+def _is_documentation(texts: Sequence[str], number: int) -> bool:
+    """Whether a line stands in a block of documentation; what was thrown there has frames (text/logs/talk.py)."""
+    if _DOCUMENTED.match(texts[number]) is None:
+        return False
+    first, last = number, number
+    while first > 0 and number - first < MOST_DOCUMENTED and _DOCUMENTED.match(texts[first - 1]):
+        first -= 1
+    while last + 1 < len(texts) and last - number < MOST_DOCUMENTED and _DOCUMENTED.match(texts[last + 1]):
+        last += 1
+    return any(_DOCUMENTING.match(text) for text in texts[first : last + 1])
 
 
 def _is_argument(texts: Sequence[str], number: int) -> bool:

@@ -58,3 +58,25 @@ def test_a_row_with_a_time_tells() -> None:
 )
 def test_a_clause_says_whether_its_quotation_happened(text: str, supposed: bool) -> None:
     assert is_supposed(text) is supposed
+
+
+GLOSSARY = (
+    " * common errors",
+    f" * Caused by: org.apache.kafka.common.errors.ProducerFencedException: {FENCED}",
+    " * lower the timeout of the sink",
+    " * Caused by: org.apache.kafka.common.KafkaException: Unexpected error in InitProducerIdResponse; it is large.",
+)
+FRAME = " * \tat org.apache.kafka.clients.producer.KafkaProducer.send(KafkaProducer.java:1)"
+
+
+@pytest.mark.parametrize(("first", "last"), [("/**", " * x"), (" * @author somebody", " * x"), (" * x", " */")])
+def test_a_block_of_documentation_only_explains(first: str, last: str) -> None:
+    assert {2, 4} <= _explained(first, *GLOSSARY, last)
+
+
+def test_what_has_frames_in_a_block_of_documentation_was_thrown() -> None:
+    assert 2 not in _explained("/**", *GLOSSARY[:2], FRAME, " */")
+
+
+def test_items_of_a_list_are_no_block_of_documentation() -> None:
+    assert not _explained(*(text.strip() for text in GLOSSARY[:2]), "* we restarted it", "* and it came again")
