@@ -26,6 +26,7 @@ from kafkatx.findings.failure_kinds import (
     UNEXPECTED,
     WRITES,
     BrokerFailure,
+    of_words,
     thrown_by,
 )
 from kafkatx.findings.finding import UNEXPLAINED
@@ -255,7 +256,9 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         call=failure.call,
         category=failure.category if failure.category in MEANT else _reaction(known),
         message=failure.message,
-        candidates=_fitting(_candidates(meanings, known), failure) or _of_call(failure, name, known),
+        candidates=of_words(failure.message)
+        or _fitting(_candidates(meanings, known), failure)
+        or _of_call(failure, name, known),
         rows=rows,
         at=failure.at,
         is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
@@ -337,6 +340,7 @@ def _brokers(logs: LogModel, kind: EventKind, error: str, rows: list[int]) -> To
     entry = OF_BROKERS.get(kind) or BrokerFailure(error, known.rules if known is not None else OF_REFUSALS[kind])
     is_retried = known is not None and known.reaction.startswith("retr")
     by_error = known.rules if known is not None and not is_retried and kind not in OF_EPOCHS else ()
+    message = logs.string(first, "detail") or entry.name
     return ToldFailure(
         client=None,
         transactional_id=logs.string(first, "transactional_id"),
@@ -346,8 +350,8 @@ def _brokers(logs: LogModel, kind: EventKind, error: str, rows: list[int]) -> To
         meaning=None,
         call=None,
         category="retriable" if is_retried else "unknown",
-        message=logs.string(first, "detail") or entry.name,
-        candidates=_ordered(entry.candidates, by_error),
+        message=message,
+        candidates=of_words(message) or _ordered(entry.candidates, by_error),
         rows=tuple(rows),
         at=logs.at(first),
         is_brokers=True,
