@@ -7,7 +7,8 @@ Met     somebody says so of himself, or a line that only a program prints stands
         (text/logs/talk.py).
 Rule    A line of a logger names nothing here: what it tells is read by text/logs. Which words say what does not work
         is data (terms/catalogue/symptoms.tsv); they count where the page speaks of transactions. A design that is
-        described tells of nobody's case: what a reader would see stands beside what is done on each event.
+        described tells of nobody's case: what a reader would see stands beside what is done on each event. Frames of a
+        client's call whose exception was cut off are such a symptom, too.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from kafkatx.text.lines import Line, lines
 from kafkatx.text.logs.end_of_reading import is_end_of_reading
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
 from kafkatx.text.logs.sentences import is_of_any_case
+from kafkatx.text.logs.source_code import is_literal
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
@@ -36,6 +38,8 @@ from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of, quoted_at
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 """Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
 and neither he nor a program says a word of transactions."""
+OF_CALLS = ("ransaction", "Txn", "roducerI")
+"""Parts of the names of calls of a transactional producer, in any language."""
 LONGEST = 600
 """Characters of a line that are looked at."""
 MOST = 32
@@ -122,6 +126,10 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
     is_told = is_about_transactions and not _is_of_design(line.text for line in words)
     said = [one for line in words for one in _symptoms_in(line)] if is_told else []
+    literals = _literals(source) if said else frozenset()
+    said = [one for one in said if one.line not in literals]
+    of_calls = (line for line in source if any(part in line.text for part in OF_CALLS))
+    said += [one for line in of_calls for one in _symptoms_in(line, of_frames=True)]
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
@@ -129,6 +137,12 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     is_foreign = not is_about_transactions and len(prose) >= FEWEST_LINES
     foreign = [Statement(FOREIGN, prose[0].number, quoted_at(prose[0].text, 0))] if is_foreign else []
     return (*foreign, *tuple(first.values())[:MOST])
+
+
+def _literals(source: Sequence[Line]) -> frozenset[int]:
+    """Numbers of lines that are strings of a program, or the rest of one."""
+    texts = [line.text for line in source]
+    return frozenset(line.number for number, line in enumerate(source) if is_literal(texts, number))
 
 
 def _is_of_design(texts: Iterable[str]) -> bool:
@@ -188,9 +202,11 @@ def _is_of_logger(framer: Framer, text: str) -> bool:
     return _FRAME.match(text) is not None or as_printed(text) is not None
 
 
-def _symptoms_in(line: Line) -> Iterator[Statement]:
-    """Yield what a line says that does not work, if it is about one case."""
+def _symptoms_in(line: Line, *, of_frames: bool = False) -> Iterator[Statement]:
+    """Yield what a line says that does not work, if it is about one case; of a frame which call it stands in."""
     for symptom, pattern, unless in _patterns():
+        if symptom.is_of_frames is not of_frames:
+            continue
         found = pattern.search(line.text)
         if found and not (unless and unless.search(line.text)) and not is_of_any_case(line.text):
             yield Statement(SYMPTOM, line.number, quoted_at(line.text, found.start()), error=symptom.name)

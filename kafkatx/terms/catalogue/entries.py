@@ -221,6 +221,10 @@ class StatementPattern:
     unless: str
 
 
+OF_FRAMES = "frames_"
+"""How names of symptoms begin that frames of a stack trace show."""
+
+
 @dataclass(frozen=True, slots=True)
 class Symptom:
     """What people say that does not work (symptoms.tsv): a name, the words as in StatementPattern, and what it means.
@@ -233,6 +237,11 @@ class Symptom:
     unless: str
     meaning: str
     rules: tuple[str, ...]
+
+    @property
+    def is_of_frames(self) -> bool:
+        """Whether frames of a stack trace say it, whose exception is not at hand."""
+        return self.name.startswith(OF_FRAMES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,14 @@ _UNFILLED_LITERAL = regex(
     r"[\"'`].*(?<![\w=])\{\w{0,30}(?::[^}]{0,8}|![rs])?\}.*[\"'`]?|.*(?<![\w=])\{\}.*[\"'`][,)+;]"
 )
 _CLOSED_CALL = regex(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
+_ENTRY = regex(r"\s*[A-Z][A-Za-z]{2,60} ?= ?-?\d{1,4},\s*$")
+"""An entry of an enumeration."""
 _DESCRIBED = regex(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]", re.IGNORECASE)
 """What a table in a program says of an error."""
-_OPEN_CALL = regex(r".*[\w\]]\(\s*$|\s*\w+ ?[=:]\s*\(?\s*$")
+_OPEN_CALL = regex(
+    r".*[\w\]]\(\s*$|\s*(?:(?:public|private|protected|internal|static|final|const|readonly|let|var|val|export|String"
+    r"|string|char|auto)\b[\w<>&*: ]{0,80} )?\w+ ?[=:]\s*\(?\s*$"
+)
 _CLOSED = regex(r"\s*\)+[;,)]*")
 _OUTPUT = regex(
     r"(?:[a-z_$][\w$]*\.){1,20}[A-Z]\w{2,90}(?:Exception|Error)\b(?::|\s*$)|(?:Caused by|Traceback"
@@ -123,8 +128,18 @@ def _is_code_alone(text: str) -> bool:
     may_be_unfilled = any(sign in text for sign in ("%", "{", "PRI"))
     if may_be_unfilled and (_UNFILLED.search(text) or _UNFILLED_LITERAL.search(text)):
         return True
+    if _ENTRY.match(text):
+        return True
     is_quoting = any(sign in text for sign in "\"'`")
     return (is_quoting and _CLOSED_CALL.match(text) is not None) or _DESCRIBED.match(text) is not None
+
+
+def is_literal(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is a string of a program: it is given to a call, to a variable, or joined with the next one."""
+    text = unfronted(texts[number])
+    is_joined = number + 1 < len(texts) and unfronted(texts[number + 1]).lstrip()[:2] in ("+ ", '+"')
+    is_string = text.strip()[:1] in "\"'`" and (is_joined or _is_argument(texts, number))
+    return is_string or (text.lstrip()[:2] in ("+ ", '+"') and _CLOSED_CALL.match(text) is not None)
 
 
 def _is_documentation(texts: Sequence[str], number: int) -> bool:

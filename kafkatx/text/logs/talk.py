@@ -55,6 +55,12 @@ _ITEM = regex(
     r"(?:[-:\u2013\u2014]|means\b|indicates\b) ?[A-Za-z]\w*\W+\w+"
 )
 """An error in marks of code, and what it means."""
+_REFERENCE = regex(
+    r"\s*(?:(?:public|final|abstract) ){0,3}(?i:class|interface|exception|enum) (?:[a-z]\w*\.){0,8}[A-Z]\w{2,79}"
+    r"(?: (?:extends|implements) .{1,200})?\s*$|\s*extends (?:[\w.]+\.)?[A-Z]\w+\s*$"
+)
+"""A line of the reference of a class: its name behind what it is."""
+_CLASS_ALONE = regex(r"\s*(?:[-*] )?[A-Z]\w{2,79}(?:Exception|Error)(?:, [A-Z]\w{2,79})*\s*$")
 _DEFINITION = regex(r"\s*: {1,3}\S")
 """What stands under a term of a list of definitions."""
 _ROWS = regex(r"\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$")
@@ -91,7 +97,7 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     text = texts[number]
     if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)) or _ANSWER.search(text):
         return False
-    if _DENIED.search(text) or _DIFF_HEADING.match(text):
+    if _DENIED.search(text) or _DIFF_HEADING.match(text) or _is_of_reference(texts, number):
         return True
     if _PASSED.match(text) or _AS_EXPECTED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True
@@ -100,6 +106,12 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     if _is_defined(texts, number) or _is_in_table(texts, number) or _is_entry(texts, number):
         return True
     return is_supposed(text) or (_is_quoted(text) and number > 0 and _is_example(texts, number))
+
+
+def _is_of_reference(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is the name of a class in its reference, or of one that the reference lists."""
+    is_name = _CLASS_ALONE.match(texts[number]) is not None
+    return _REFERENCE.match(texts[number]) is not None or (is_name and any(map(_REFERENCE.match, texts)))
 
 
 def _is_defined(texts: Sequence[str], number: int) -> bool:

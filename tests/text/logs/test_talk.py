@@ -80,3 +80,46 @@ def test_what_has_frames_in_a_block_of_documentation_was_thrown() -> None:
 
 def test_items_of_a_list_are_no_block_of_documentation() -> None:
     assert not _explained(*(text.strip() for text in GLOSSARY[:2]), "* we restarted it", "* and it came again")
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        ("Class ProducerFencedException",),
+        ("public final class ProducerFencedException", "extends ApiException"),
+        ("Kafka errors", "interface RetriableException", "Direct Known Subclasses:", "ProducerFencedException"),
+        ("class org.apache.kafka.common.errors.ProducerFencedException extends ApiException",),
+        ("    ProducerFenced = 90,", "    InvalidProducerEpoch = 47,"),
+    ],
+)
+def test_the_reference_of_a_class_only_explains(reference: tuple[str, ...]) -> None:
+    assert len(reference) - 1 in _explained(*reference)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ("ProducerFencedException",),
+        ("class: org.apache.kafka.common.errors.ProducerFencedException", "level: ERROR"),
+        ("the class ProducerFencedException was thrown here at noon",),
+    ],
+)
+def test_a_class_by_itself_is_no_reference(told: tuple[str, ...]) -> None:
+    assert not _explained(*told)
+
+
+@pytest.mark.parametrize(
+    ("text", "explains"),
+    [
+        ("トランザクションが期限切れの場合は、クライアントに`ProducerFencedException`が返される。", True),
+        (
+            "タイムアウトを超えていなければ、プロデューサーに`ProducerFencedException`が投げられることはありません。",
+            True,
+        ),
+        ("昨夜のバッチで`ProducerFencedException`が発生しました。プロデューサーは一つだけです。", False),
+        ("트랜잭션 시간이 초과된 경우에는 프로듀서가 `ProducerFencedException` 예외를 받게 됩니다.", True),
+        ("어제부터 배치 작업에서 `ProducerFencedException` 예외가 발생했습니다. 원인을 모르겠습니다.", False),
+    ],
+)
+def test_other_languages_say_whether_it_is_any_case(text: str, explains: bool) -> None:
+    assert bool(_explained("kafka", text)) is explains
