@@ -89,3 +89,26 @@ def test_a_sentence_that_quotes_an_error_proves_nothing(text: str, verdict: int,
     found = [one for one in _told(tmp_path, text) if one["rule"] == "misconfiguration"]
     assert [one["verdict"] for one in found] == [("proved", "likely")[verdict]]
     assert ("By what somebody quotes, probably" in found[0]["summary"]) == bool(verdict)
+
+
+NO_RIGHT = (
+    "2024-05-20 08:10:08.342 ERROR 1 --- [ad | producer-{number}] o.a.k.c.p.i.Sender : [Producer "
+    "clientId=producer-{number}] Aborting producer batches due to fatal error\n"
+    f"{ERRORS}ClusterAuthorizationException: Cluster authorization failed.\n"
+)
+DENIED = (
+    "\n[2024-05-20 08:10:08,340] INFO Principal = User:pay is Denied Operation = IdempotentWrite from host = 10.1.2.3 "
+    "on resource = Cluster:LITERAL:kafka-cluster for request = InitProducerId with resourceRefCount = 1 "
+    "(kafka.authorizer.logger)\n"
+)
+
+
+def test_a_right_that_a_client_lacks_is_one_finding_with_the_brokers_line(tmp_path: Path) -> None:
+    found = [one for one in _told(tmp_path, NO_RIGHT.format(number=1) + DENIED) if one["rule"] == "misconfiguration"]
+    assert [one["verdict"] for one in found] == ["proved"]
+    assert len(found[0]["steps"][0]["evidence"]) == 2
+
+
+def test_of_two_clients_the_brokers_line_is_nobodys(tmp_path: Path) -> None:
+    text = NO_RIGHT.format(number=1) + NO_RIGHT.format(number=2) + DENIED
+    assert len([one for one in _told(tmp_path, text) if one["rule"] == "misconfiguration"]) == 3

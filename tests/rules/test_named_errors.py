@@ -151,7 +151,7 @@ FRAMES = (
     '  File "/usr/lib/python3/site-packages/aiokafka/producer/producer.py", line 548, in {1}\n    await self._go()\n',
     "#0 /app/src/TxWriter.php(57): RdKafka\\Producer->{2}(15000)\n#1 /app/bin/run.php(12): App\\TxWriter->run()\n",
     "github.com/IBM/sarama.(*asyncProducer).{3}(0xc0001)\n\t/go/pkg/mod/github.com/!i!b!m/sarama/async.go:310\n",
-    "\tat org.apache.kafka.clients.producer.KafkaProducer.{2}(KafkaProducer.java:606)\n\tat a.Relay.run(Relay.java:8)\n",
+    "\tat org.apache.kafka.clients.producer.KafkaProducer.{2}(KafkaProducer.java:606)\n\tat a.R.go(Relay.java:8)\n",
 )
 
 

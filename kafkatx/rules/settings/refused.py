@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kafkatx.findings.askers import Asker, asker_of
 from kafkatx.findings.client_lines import columns, only, producer_at, seen, times_of
 from kafkatx.findings.rule import Case
-from kafkatx.findings.said_by_failures import by_words
+from kafkatx.findings.said_by_failures import by_words, with_brokers_lines
 from kafkatx.findings.starting import was_starting
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
@@ -80,7 +80,8 @@ class TooFewBrokers:
 
 def refused(model: CaptureModel, told: frozenset[tuple[str | None, int | None]]) -> Iterator[Case]:
     """What clients were refused; lines that another case of the rule tells (`told`: source and line) are left out."""
-    for client, what, rows in by_words(model, refusal_in):
+    logs = model.logs
+    for client, what, rows in with_brokers_lines(logs, by_words(model, refusal_in)):
         own = [row for row in rows if not (what in OF_ANYONE and _asker(model, client, row) is Asker.another)]
         lines = event_refs(model, own, 4)
         if own and not any((line.source, line.line) in told for line in lines):
