@@ -77,6 +77,8 @@ _OF_ONE_CASE = regex(
 )
 """What says of a text that it is about somebody's own case: a time, a first person, an error, a question."""
 _FRAME = regex(r"\s*(?:at [\w.$/<>@-]{3,250}[(:]|\.\.\. \d+ more|File \")")
+_LISTED = regex(r"\s*(?:\||[-*+] )\s*\[?(?:[A-Z]{3,10}-|#)\d{1,6}\b")
+"""An entry of a list of issues or changes."""
 _FEARED = regex(
     r"\bto (?:avoid|prevent|stay clear of|not (?:get|see|run into|end (?:up )?with))\b|\b(?:avoid|prevent)(?:s|ing)\b"
     r"|\bothers? (?:\w+ )?(?:report|see|saw|get|got|meet|met|mention|describe)\w*"
@@ -208,6 +210,8 @@ def _symptoms_in(line: Line, *, of_frames: bool = False) -> Iterator[Statement]:
         if symptom.is_of_frames is not of_frames:
             continue
         found = pattern.search(line.text)
+        if found and _LISTED.match(line.text):
+            return
         if found and not (unless and unless.search(line.text)) and not is_of_any_case(line.text):
             yield Statement(SYMPTOM, line.number, quoted_at(line.text, found.start()), error=symptom.name)
 

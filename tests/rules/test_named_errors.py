@@ -44,10 +44,16 @@ SYMPTOMS = {
         "\u4e8b\u52a1\u6d88\u606f\uff0c\u4ece\u6628\u5929\u5f00\u59cb\u6d88\u8d39\u4e0d\u5230\u6570\u636e",
     ),
     "misconfiguration": ("the consumer received three aborted records of the transaction",),
+    "client_bug": (
+        "librdkafka hangs in `rd_kafka_begin_transaction` while there is a fatal error in its log, transactions are on",
+        "beginTransaction() never returns, the transactional producer is dead",
+    ),
     "concurrent_transactions_storm": ("sendOffsetsToTransaction never comes back, transactions everywhere else work",),
 }
 QUIET = (
     "The commit never hangs any more: transactions are fine since the upgrade.",
+    "| [KAFKA-1](x) | transactions: Invalid transition attempted from state READY to state INITIALIZING | Major |",
+    "beginTransaction never blocks: it asks no broker of the transaction.",
     "A read_committed reader gets nothing until the transaction commits. That is by design.",
     "If the coordinator is away, initTransactions() blocks for max.block.ms.",
     "Our consumer is stuck, it reads mails from IMAP.",

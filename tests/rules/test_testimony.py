@@ -42,10 +42,12 @@ DECIDED |= {
         TIMED_OUT,
     ),
     "one instance and long work in Chinese": ("单实例部署\uff0c一个批次处理时间超过两分钟。\n", TIMED_OUT),
+    "servers with one code": ("I have two servers with the same code that send to one broker.\n", FENCED),
     "a sentence behind blanks": ("    Two of our apps had the same transactional.id for a while.\n", FENCED),
 }
 OPEN = {
     "what not to do in Chinese": "不要使用同一个 transactional.id。\n",
+    "instances with ids of their own": "Two pods run the same app with different transactional ids.\n",
     "a condition in Chinese": "如果两个实例使用同一个 transactional.id 会怎样\uff1f\n",
     "a single producer and a consumer": "One producer and one consumer, both in Java.\n",
     "nothing is said": "What is it?\n",

@@ -85,6 +85,8 @@ _ENTRY = regex(r"\s*[A-Z][A-Za-z]{2,60} ?= ?-?\d{1,4},\s*$")
 """An entry of an enumeration."""
 _DESCRIBED = regex(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]", re.IGNORECASE)
 """What a table in a program says of an error."""
+_ELEMENT = regex(r"\s*['`][^'`]{0,600}['`],\s*$")
+"""An element of an array in JavaScript or Python, one a line; JSON, which logs are kept in, has other marks."""
 _OPEN_CALL = regex(
     r".*[\w\]]\(\s*$|\s*(?:(?:public|private|protected|internal|static|final|const|readonly|let|var|val|export|String"
     r"|string|char|auto)\b[\w<>&*: ]{0,80} )?\w+ ?[=:]\s*\(?\s*$"
@@ -106,6 +108,8 @@ def is_of_code(texts: Sequence[str], number: int) -> bool:
     if not text.strip() or _OUTPUT.match(text.lstrip()) or _is_in_trace(texts, number):
         return False
     if _is_code_alone(text) or _is_argument(texts, number) or _is_documentation(texts, number):
+        return True
+    if _is_element(texts, number):
         return True
     is_holder = any(shape.match(text) for shape in (_COMMENT, _LITERAL, _EXPRESSION, _STRONG))
     return is_holder and _stands_in_code(texts, number)
@@ -134,11 +138,18 @@ def _is_code_alone(text: str) -> bool:
     return (is_quoting and _CLOSED_CALL.match(text) is not None) or _DESCRIBED.match(text) is not None
 
 
+def _is_element(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is an element of an array of strings in a program: those beside it are as well, and no frames."""
+    near = [unfronted(texts[at]) for at in (number - 1, number + 1) if 0 <= at < len(texts)]
+    is_array = _ELEMENT.match(unfronted(texts[number])) is not None and any(map(_ELEMENT.match, near))
+    return is_array and not any(text.lstrip(" '`").startswith("at ") for text in near)
+
+
 def is_literal(texts: Sequence[str], number: int) -> bool:
     """Whether a line is a string of a program: it is given to a call, to a variable, or joined with the next one."""
     text = unfronted(texts[number])
     is_joined = number + 1 < len(texts) and unfronted(texts[number + 1]).lstrip()[:2] in ("+ ", '+"')
-    is_string = text.strip()[:1] in "\"'`" and (is_joined or _is_argument(texts, number))
+    is_string = text.strip()[:1] in "\"'`" and (is_joined or _is_argument(texts, number) or _is_element(texts, number))
     return is_string or (text.lstrip()[:2] in ("+ ", '+"') and _CLOSED_CALL.match(text) is not None)
 
 

@@ -123,3 +123,42 @@ def test_a_class_by_itself_is_no_reference(told: tuple[str, ...]) -> None:
 )
 def test_other_languages_say_whether_it_is_any_case(text: str, explains: bool) -> None:
     assert bool(_explained("kafka", text)) is explains
+
+
+ELEMENTS = (
+    "  lines: [",
+    "    'enable.idempotence=true',",
+    f"    'ProducerFencedException: {FENCED}',",
+    "    '# and so on',",
+)
+
+
+def test_an_element_of_an_array_of_a_program_only_explains() -> None:
+    assert 2 in _explained(*ELEMENTS)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        tuple(text.replace("'", '"') for text in ELEMENTS),
+        (ELEMENTS[0], ELEMENTS[1], f"    '2024-03-04 10:11:12 ERROR ProducerFencedException: {FENCED}',", ELEMENTS[3]),
+        (ELEMENTS[2], "    'at org.apache.kafka.clients.producer.KafkaProducer.send(KafkaProducer.java:1)',"),
+        (f"'ProducerFencedException: {FENCED}',", "and then it stopped"),
+    ],
+    ids=["json", "time", "frames", "alone"],
+)
+def test_a_log_in_an_array_and_a_quotation_tell(told: tuple[str, ...]) -> None:
+    assert not {number for number, text in enumerate(told) if FENCED in text} & _explained(*told)
+
+
+@pytest.mark.parametrize(
+    ("text", "explains"),
+    [
+        (f"A producer fails with `ProducerFencedException: {FENCED}`, usually right after a broker incident.", True),
+        (f"Any client gets `ProducerFencedException: {FENCED}` from such a coordinator.", True),
+        (f"A producer of ours failed with `ProducerFencedException: {FENCED}` right after a broker incident.", False),
+        (f"The producer fails with `ProducerFencedException: {FENCED}` since the broker incident.", False),
+    ],
+)
+def test_what_any_producer_meets_explains(text: str, explains: bool) -> None:
+    assert bool(_explained(text)) is explains
