@@ -108,6 +108,13 @@ OF_REFUSALS = {
     EventKind.append_refused: ("broker_unreachable", "transaction_timed_out"),
 }
 """What makes a broker refuse with an error that is its own and not the protocol's, where it warns of it."""
+REFUSED = {
+    EventKind.init_refused: "InitProducerId was refused",
+    EventKind.end_refused: "EndTxn was refused",
+    EventKind.add_refused: "AddPartitionsToTxn was refused",
+    EventKind.append_refused: "a write was refused",
+}
+"""What is told of a refusal whose error the text has lost."""
 CALLED = {
     "initTransactions": frozenset({"init", "initTransactions"}),
     "commitTransaction": frozenset({"commit", "commitTransaction"}),

@@ -23,6 +23,7 @@ from kafkatx.findings.failure_kinds import (
     OF_SENT,
     OF_UNEXPECTED,
     OF_WAITS,
+    REFUSED,
     UNEXPECTED,
     WRITES,
     BrokerFailure,
@@ -337,7 +338,8 @@ def _is_refusal(kind: EventKind, known: ProtocolError | None, level: int) -> boo
 
 def _brokers(logs: LogModel, kind: EventKind, error: str, rows: list[int]) -> ToldFailure:
     first, known = rows[0], protocol_error(error)
-    entry = OF_BROKERS.get(kind) or BrokerFailure(error, known.rules if known is not None else OF_REFUSALS[kind])
+    rules = known.rules if known is not None else OF_REFUSALS.get(kind, ())
+    entry = OF_BROKERS.get(kind) or BrokerFailure(error or REFUSED.get(kind, ""), rules)
     is_retried = known is not None and known.reaction.startswith("retr")
     by_error = known.rules if known is not None and not is_retried and kind not in OF_EPOCHS else ()
     message = logs.string(first, "detail") or entry.name

@@ -107,6 +107,16 @@ def shape_of(texts: list[str], lines: list[Framed]) -> EntryShape:
     return EntryShape(BROKER_WITH_LOGGERS if has_loggers else BROKER, is_bare=False, has_loggers=has_loggers)
 
 
+def begins_with_trace(texts: list[str], lines: list[Framed]) -> bool:
+    """Whether the first line of a sample that is none of the log's own is an exception: the line above it was cut."""
+    for text, line in zip(texts, lines, strict=True):
+        if line.layout not in ("", MESSAGE_ONLY, REMNANT):
+            return False
+        if begins_trace(text.strip()):
+            return True
+    return False
+
+
 def cuts(window: Window, framer: Framer, shape: EntryShape, automaton: Automaton) -> Iterator[tuple[Cut, Any]]:
     """Yield what a window shows, again and again until its end, with the entries or lines that hold a literal."""
     while not window.is_done:

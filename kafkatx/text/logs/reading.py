@@ -9,6 +9,7 @@ logs into one and says before each line whose it is, each writer is a source of 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -21,7 +22,7 @@ from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.logs.columns import PENDING, Columns, is_fast, read_columns
-from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts, entry_at, shape_of
+from kafkatx.text.logs.entries import SMALL, Cut, Entry, begins_with_trace, cuts, entry_at, shape_of
 from kafkatx.text.logs.filling import COLUMNS
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
@@ -108,6 +109,8 @@ class _Reading:
         others = self._sample_behind() if len(sample) == SAMPLE_LINES else []
         shape = shape_of([*sample, *others], [*framed, *(self.framer.frame(text) for text in others)])
         is_short = self.window.end - self.part.position <= SMALL
+        if is_short and begins_with_trace(sample, framed):
+            shape = replace(shape, mode=EVERY_LINE)
         self.framer.asks_what_is_known = is_short and shape.mode == EVERY_LINE and not shape.has_loggers
         self.framer.restart()
         for cut, found in cuts(self.window, self.framer, shape, prefilter()):
