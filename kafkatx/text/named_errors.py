@@ -38,7 +38,7 @@ from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of, quoted_at
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 """Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
 and neither he nor a program says a word of transactions."""
-OF_CALLS = ("ransaction", "Txn", "roducerI")
+OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 """Parts of the names of calls of a transactional producer, in any language."""
 LONGEST = 600
 """Characters of a line that are looked at."""
