@@ -70,6 +70,11 @@ _OBSERVED = regex(r"\b(?:time|when|pod|host|node|instance|count|last|status|run|
 _HTML_ITEM = regex(
     r"\s*(?:<tr>)?<td>[A-Z_]{3,50}</td>\s*<td>[^<]{3,300}</td>|\s*<(?:li|dt|dd|td)>(?:<\w{1,8}>){1,3}[^<]{3,200}</\w{1,8}>"
 )
+_NAME_ALONE = regex(
+    r"\s*\+?\s*(?:[-*\u2022]|#{1,6}|\d{1,2}[.)]) [`*_]{0,3}(?:[A-Z]+:)?[A-Z]{2,20}(?:_[A-Z]{2,20})+[`*_:]{0,4}\s*$"
+)
+"""An item that is the name of an error and nothing else: what it means stands below it."""
+FEWEST_NAMES = 3
 _MEANING = regex(r"[.'\"`] It (?:means|indicates)\b")
 _MESSAGE = regex(r"\s*[\"']?message[\"']?: *['\"`]")
 _FIELD = regex(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
@@ -84,7 +89,7 @@ def explained(source: Sequence[Line]) -> frozenset[int]:
     """Positions of the lines of a page that only explain."""
     texts = [line.text[:LONGEST] for line in source]
     lists = [found for found in (_headings(texts), _items(texts), _entries(texts)) if len(found) >= FEWEST]
-    listed = {number for found in lists for number in found}
+    listed = {number for found in lists for number in found} | set(_names_alone(texts))
     return frozenset(
         line.position
         for number, line in enumerate(source)
@@ -145,6 +150,13 @@ def _headings(texts: Sequence[str]) -> list[int]:
 def _items(texts: Sequence[str]) -> list[int]:
     found = enumerate(texts)
     return [number for number, text in found if (_ITEM.match(text) or _HTML_ITEM.match(text)) and _names_error(text)]
+
+
+def _names_alone(texts: Sequence[str]) -> list[int]:
+    """Items of a list of errors, each by itself above what it means."""
+    found = [number for number, text in enumerate(texts) if _NAME_ALONE.match(text)]
+    apart = [number for number in found if number + 1 not in found]
+    return apart if len(apart) >= FEWEST_NAMES else []
 
 
 def _entries(texts: Sequence[str]) -> list[int]:

@@ -162,3 +162,19 @@ def test_a_log_in_an_array_and_a_quotation_tell(told: tuple[str, ...]) -> None:
 )
 def test_what_any_producer_meets_explains(text: str, explains: bool) -> None:
     assert bool(_explained(text)) is explains
+
+
+NAMES = (
+    "* APP:PRODUCER_FENCED",
+    "",
+    " Another one is active.",
+    "* APP:RETRY_EXHAUSTED",
+    " It was tried.",
+    "* APP:NO_SESSION",
+)
+
+
+def test_items_that_are_names_above_their_meanings_are_a_list() -> None:
+    assert 0 in _explained(*NAMES)
+    assert 0 not in _explained(*NAMES[:4])
+    assert 0 not in _explained("* PRODUCER_FENCED", "* INVALID_TXN_STATE", "* UNKNOWN_PRODUCER_ID", "since Monday")
