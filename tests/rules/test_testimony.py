@@ -48,6 +48,7 @@ DECIDED |= {
 OPEN = {
     "what not to do in Chinese": "不要使用同一个 transactional.id。\n",
     "instances with ids of their own": "Two pods run the same app with different transactional ids.\n",
+    "messages with one id in Chinese": "两台机器消费了同一个 id 的消息。\n",
     "a condition in Chinese": "如果两个实例使用同一个 transactional.id 会怎样\uff1f\n",
     "a single producer and a consumer": "One producer and one consumer, both in Java.\n",
     "nothing is said": "What is it?\n",
