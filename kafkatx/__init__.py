@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kafkatx.local.evidence import Evidence, open
     from kafkatx.local.history import history
     from kafkatx.local.location import locate
+    from kafkatx.local.records import records
     from kafkatx.tables.view_files import views
     from kafkatx.terms.errors import KafkatxError, NothingReadableError, UsageError
 
@@ -26,6 +27,7 @@ __all__ = [
     "history",
     "locate",
     "open",
+    "records",
     "views",
 ]
 
@@ -38,6 +40,7 @@ _PLACES = {
     "history": "kafkatx.local.history",
     "locate": "kafkatx.local.location",
     "open": "kafkatx.local.evidence",
+    "records": "kafkatx.local.records",
     "views": "kafkatx.tables.view_files",
 }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kafkatx.outputs.dump_options import DumpOptions
 
 GATHERED = 1 << 16
-"""Characters written at once."""
+"""Bytes written at once."""
 
 
 @grouped
@@ -64,8 +64,9 @@ def write(paths: list[str], options: DumpOptions, as_json: bool, out: str | None
     with output(out, paths) as stream, progress(quiet or stream.isatty()) as bar:
         options = replace(options, escape=stream.isatty())
         dump = Dump(options, as_json, _complaining(quiet, bar), bar)
-        gathered, size = [], 0
-        for piece in dump.pieces(paths):
+        gathered: list[bytes] = []
+        size = 0
+        for piece in dump.encoded(paths):
             gathered.append(piece)
             size += len(piece)
             if size > GATHERED:
@@ -76,9 +77,9 @@ def write(paths: list[str], options: DumpOptions, as_json: bool, out: str | None
         raise NothingReadableError("nothing of what was given could be read as one of a broker's files")
 
 
-def _write(stream: TextIO, pieces: list[str]) -> None:
+def _write(stream: TextIO, pieces: list[bytes]) -> None:
     """Write UTF-8 whatever the locale says: keys and values are what they are."""
-    data = "".join(pieces).encode("utf-8", "surrogateescape")
+    data = b"".join(pieces)
     buffer = getattr(stream, "buffer", None)
     if buffer is None:
         stream.write(data.decode("utf-8", "replace"))

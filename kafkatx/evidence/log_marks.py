@@ -5,9 +5,13 @@ New       a batch behind the mark's offset, or of a later leader epoch: what a b
           later epoch, and of two batches of one offset and one epoch there is only one. So segments may be rolled,
           merged and written anew by the cleaner, or deleted, and nothing is read twice.
 Truncated an active segment is never cleaned: where batches of the mark are gone from it, or the segment is gone and
-          none lies behind it, or the log ends before the mark, it was truncated. Mostly the epoch says what is new.
-          Where that is the same (a broker that lost what it had not flushed), all behind the last batch that is still
-          there is new; where that one was not among those noted, some of what follows it may come twice.
+          none lies behind it, or the log ends before the mark, it was truncated. Mostly a later epoch did it and says
+          what is new: by its batches, or, if a cleaner took those, by the broker's note of where each epoch begins.
+One epoch Where no later epoch is told of (a broker that lost what it had not flushed and leads on), all behind the last
+          batch that is still there is new; where that one was not among those noted, some of what follows it comes
+          twice. Nothing is lost. Which of two batches between two that are noted was read, bytes can't tell: what was
+          there before is gone, and to know each batch again a mark would have to hold one number a batch, not some
+          twenty a log. Who counts takes such rows as one by topic, partition, leader epoch, offset and checksum.
 """
 
 from __future__ import annotations
@@ -76,6 +80,9 @@ class LogView(Protocol):
 
     def noted(self, base: int, position: int) -> Noted | None:
         """Return the batch that begins at a place of a segment, None where none does."""
+
+    def epochs(self) -> Sequence[tuple[int, int]]:
+        """Return leader epochs and the offset that each began at, as the broker notes them; none where it doesn't."""
 
 
 def end_of(view: LogView) -> Mark | None:
@@ -166,9 +173,17 @@ def _is_truncated(known: Mark, end: Mark, view: LogView) -> bool:
 def _behind_truncation(known: Mark, end: Mark, view: LogView) -> Newer:
     """All of later epochs is new, and of the same one what lies behind the last batch that is still there."""
     cut, is_exact = _cut(known, view)
-    if end.epoch > known.epoch and not is_exact:
+    if not is_exact and (end.epoch > known.epoch or _is_over(known, view)):
         return Newer(known, end, cut if known.base in view.bases and cut > known.base else 0)
     return Newer(replace(known, end=min(known.end, cut)), end, cut)
+
+
+def _is_over(known: Mark, view: LogView) -> bool:
+    """Whether a later epoch than those of a mark began before its end: what is of the mark's epochs is not new then.
+
+    A cleaner takes batches out of the log, even all of an epoch, but nothing out of the broker's note of epochs.
+    """
+    return any(epoch > known.epoch and start <= known.end for epoch, start in view.epochs())
 
 
 def _cut(known: Mark, view: LogView) -> tuple[int, bool]:

@@ -17,17 +17,20 @@ from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.log_marks import Noted
 from kafkatx.evidence.offset_coverage import FileReach
 from kafkatx.evidence.stretches import NO_END, StretchReading
+from kafkatx.formats.checkpoints import LEADER_EPOCHS, parse_leader_epochs
 from kafkatx.kernels.batches import HEADER_SIZE, MAGIC_AT
 from kafkatx.kernels.rows import BATCH
 from kafkatx.segments.batches import NO_LIMIT, Rows
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.sources import places
-from kafkatx.sources.files import OpenFile
+from kafkatx.sources.files import OpenFile, read_small
 from kafkatx.terms.records import dataclass
 
 TAIL = 4 << 20
 """Bytes before the end of a segment that are walked to learn where its last batch ends, if they tell."""
 MOST_ROWS = 1 << 16
+MOST_EPOCHS = 1 << 20
+"""Bytes of a leader-epoch-checkpoint that are read at most."""
 MODERN = 2
 ANYTHING = ExpectedNext(-1, NO_LIMIT, -1)
 
@@ -92,6 +95,15 @@ class Segments:
             return None
         crc = header[17:21] if header[MAGIC_AT] == MODERN else header[12:16]
         return position, int.from_bytes(header[:8], "big"), int.from_bytes(crc, "big")
+
+    def epochs(self) -> list[tuple[int, int]]:
+        """Return leader epochs and where they began, of the checkpoint beside them; none of one that is not whole."""
+        try:
+            text = read_small(places.joined(self.folder, LEADER_EPOCHS), MOST_EPOCHS).decode("utf-8", "replace")
+        except OSError:
+            return []
+        found = parse_leader_epochs(text)
+        return [] if found.problems else [(one.epoch, one.start_offset) for one in found.entries]
 
     @property
     def folder(self) -> str:

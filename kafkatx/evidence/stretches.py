@@ -10,9 +10,10 @@ Seam      a stretch counts where the one before it ended at its first batch, tha
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from kafkatx.evidence.extents import Extent
 from kafkatx.evidence.file_reading import BatchSummary, Ending, FileReading, batches_of, watched
@@ -21,13 +22,18 @@ from kafkatx.kernels.batches import HEADER_SIZE, MAGIC_AT
 from kafkatx.segments.batches import STRETCH_BYTES, Rows, SegmentWalk
 from kafkatx.segments.damage import noted
 from kafkatx.segments.names import Names
-from kafkatx.segments.resync import ExpectedNext, Resync
+from kafkatx.segments.resync import LONGEST_LEAD, ExpectedNext, Resync
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
 NO_END = (1 << 63) - 1
 MODERN = 2
+T = TypeVar("T")
+WalkOf = Callable[[OpenFile, Extent], SegmentWalk]
+Met = tuple[BatchSummary, int, Rows, T]
+"""Consecutive batches of a file: what they say together, how many stretches of damage were met so far in the stretch,
+the batches, and what was read of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,8 @@ def stretches(size: int, stretch_bytes: int | None = None) -> list[Range]:
 class StretchReading:
     """One stretch while it is read; `told` is there when the rows are exhausted.
 
-    `given` says which file; `after` is what was told of the stretch before, None where that is not known.
+    `given` says which file; `after` is what was told of the stretch before, None where that is not known: then the
+    first batch is believed when `lead` batches follow it. `opened` opens the file.
     """
 
     given: FileReading
@@ -80,6 +87,8 @@ class StretchReading:
     stretch_bytes: int | None = None
     after: SplitSummary | None = None
     told: SplitSummary | None = None
+    lead: int = LONGEST_LEAD
+    opened: Callable[[str], OpenFile] = OpenFile
     _notes: list[tuple[BatchSummary, int]] = field(default_factory=list)
 
     def batch_rows(self) -> Iterator[Rows]:
@@ -99,8 +108,14 @@ class StretchReading:
         walk_of: Callable[[OpenFile, Extent], SegmentWalk],
         read: Callable[[Any], Iterator[tuple[Rows, Rows]]],
     ) -> Iterator[Rows]:
+        for seen, met, _, rows in self.met(walk_of, read):
+            self._note(seen, met)
+            yield rows
+
+    def met(self, walk_of: WalkOf, read: Callable[[Any], Iterator[tuple[Rows, T]]]) -> Iterator[Met[T]]:
+        """Batches in offset order with what `read` takes of a walk, and what they say of the file."""
         try:
-            file = OpenFile(self.given.item.path)
+            file = self.opened(self.given.item.path)
         except OSError as error:
             self.told = replace(self._nothing(self.begin), is_over=True, problem=str(error.strerror))
             return
@@ -111,10 +126,10 @@ class StretchReading:
                 return
             fit = self.after.fit if self.after else None
             walk = walk_of(file, Extent(None, begin, self.stop, fit, self.stretch_bytes))
-            start = -1
-            for batches, rows in watched(walk, read, self._note):
+            start, said = -1, deque[tuple[BatchSummary, int]]()
+            for batches, held in watched(walk, read, lambda seen, met: said.append((seen, met))):
                 start = int(batches["position"][0]) if start < 0 else start
-                yield rows
+                yield *said.popleft(), batches, held
             self._tell(file, walk, start)
 
     def _begin(self, file: OpenFile) -> int | None:
@@ -125,7 +140,7 @@ class StretchReading:
             return 0
         first_offset = max(0, self.given.item.base_offset)
         fit = ExpectedNext(first_offset - 1, self.given.limit, -1)
-        return Resync(file).first_batch(self.begin, fit, self.stop)
+        return Resync(file).first_batch(self.begin, fit, self.stop, self.lead)
 
     def _note(self, seen: BatchSummary, met: int) -> None:
         if self._notes and self._notes[-1][1] == met:
@@ -167,7 +182,7 @@ def put_together(given: FileReading, parts: list[SplitSummary], again: RereadPol
         for seen, stretches_met in found.notes:
             given.note(seen, met + stretches_met)
         met += sum(one.kind != "entry" for one in found.ended.damage)
-        ended = _and(ended, found.ended)
+        ended = and_then(ended, found.ended)
     given.end(ended)
     return counted
 
@@ -192,7 +207,8 @@ def in_sequence(parts: list[SplitSummary], again: RereadPolicy) -> Iterator[tupl
         before = found
 
 
-def _and(one: Ending, other: Ending) -> Ending:
+def and_then(one: Ending, other: Ending) -> Ending:
+    """Return how a file ended, of how two stretches did."""
     damage = list(one.damage)
     for entry in other.damage:
         noted(damage, entry)

@@ -27,6 +27,8 @@ ACHIEVED = (
     EventKind.abort_called,
 )  # fmt: skip
 """What a client does once it was answered."""
+ACHIEVED_STATES = ("NotAcked", "Ready", "InTransaction", "Assigned")
+"""Where librdkafka's state goes once it was answered: CommitNotAcked, AbortNotAcked and ReadyNotAcked as well."""
 CALLS = {
     "InitProducerId": "initTransactions",
     "AddPartitionsToTxn": "send",
@@ -58,11 +60,19 @@ def left_unanswered(logs: LogModel) -> Iterator[list[int]]:
     for row in logs.of_kind(EventKind.request_enqueued, EventKind.concurrent_transactions).tolist():
         if error := logs.string(row, "error"):
             groups.setdefault((int(logs.events["source"][row]), logs.string(row, "api"), error), []).append(row)
-    achieved = logs.of_kind(*ACHIEVED).tolist()
+    achieved = [*logs.of_kind(*ACHIEVED).tolist(), *_states_achieved(logs)]
     for (source, *_), rows in groups.items():
         is_over = any(row > rows[-1] and int(logs.events["source"][row]) == source for row in achieved)
         if not is_over and (is_cut_out(logs, rows) or MOST * len(rows) >= logs.facts.sources[source].lines):
             yield rows
+
+
+def _states_achieved(logs: LogModel) -> Iterator[int]:
+    """Lines by which a client of librdkafka went into a state that only an answer leads to."""
+    for row in logs.of_kind(EventKind.client_state).tolist():
+        before, _, state = (logs.string(row, "detail") or "").rpartition(" -> ")
+        if before and state.strip().endswith(ACHIEVED_STATES):
+            yield row
 
 
 def goes_on(logs: LogModel, rows: list[int]) -> bool:

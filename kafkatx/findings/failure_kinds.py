@@ -10,6 +10,7 @@ from kafkatx.terms.catalogue.entries import ClientException
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
+from kafkatx.text.sayings import damaged_file, names_too_few_in_sync
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,13 @@ OF_REFUSALS = {
     EventKind.append_refused: ("broker_unreachable", "transaction_timed_out"),
 }
 """What makes a broker refuse with an error that is its own and not the protocol's, where it warns of it."""
+REFUSED = {
+    EventKind.init_refused: "InitProducerId was refused",
+    EventKind.end_refused: "EndTxn was refused",
+    EventKind.add_refused: "AddPartitionsToTxn was refused",
+    EventKind.append_refused: "a write was refused",
+}
+"""What is told of a refusal whose error the text has lost."""
 CALLED = {
     "initTransactions": frozenset({"init", "initTransactions"}),
     "commitTransaction": frozenset({"commit", "commitTransaction"}),
@@ -122,3 +130,10 @@ def thrown_by(found: tuple[ClientException, ...], call: str | None) -> tuple[Cli
     """Of rows that one class has in common, those that the call can throw; all where none names it."""
     words = CALLED.get(call or "", frozenset())
     return tuple(entry for entry in found if words & set(_WORDS.findall(entry.raised_by))) or found
+
+
+def of_words(message: str) -> tuple[str, ...]:
+    """Mechanisms that a broker's own words leave, where they say more than its error; none where they don't."""
+    if damaged_file(message) is not None:
+        return ("log_directory_failed", "damaged_index")
+    return ("broker_unreachable", "misconfiguration") if names_too_few_in_sync(message) else ()

@@ -6,7 +6,7 @@ as well (a request that is tried again) are no failures, and a broker's line cou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from kafkatx.findings.client_lines import by_client
@@ -43,6 +43,20 @@ def by_words(
             values.setdefault(said[row], []).append(row)
         for value, mine in values.items():
             yield client, value, mine
+
+
+def with_brokers_lines(
+    logs: LogModel, found: Iterable[tuple[ClientInstance | None, Said, list[int]]]
+) -> Iterator[tuple[ClientInstance | None, Said, list[int]]]:
+    """Yield the same; lines of nobody on the page on which one client says the same are told with that client's."""
+    listed = list(found)
+    for client, value, rows in listed:
+        same = [one for one in listed if one[1] == value and logs.path(one[2][0]) == logs.path(rows[0])]
+        clients = [one for one in same if one[0] is not None]
+        if len(clients) != 1 or len(same) != len(clients) + 1:
+            yield client, value, rows
+        elif client is not None:
+            yield client, value, sorted(row for one in same for row in one[2])
 
 
 def _failing(logs: LogModel) -> Iterator[int]:

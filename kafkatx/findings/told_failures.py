@@ -23,9 +23,11 @@ from kafkatx.findings.failure_kinds import (
     OF_SENT,
     OF_UNEXPECTED,
     OF_WAITS,
+    REFUSED,
     UNEXPECTED,
     WRITES,
     BrokerFailure,
+    of_words,
     thrown_by,
 )
 from kafkatx.findings.finding import UNEXPLAINED
@@ -255,7 +257,9 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         call=failure.call,
         category=failure.category if failure.category in MEANT else _reaction(known),
         message=failure.message,
-        candidates=_fitting(_candidates(meanings, known), failure) or _of_call(failure, name, known),
+        candidates=of_words(failure.message)
+        or _fitting(_candidates(meanings, known), failure)
+        or _of_call(failure, name, known),
         rows=rows,
         at=failure.at,
         is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
@@ -334,9 +338,11 @@ def _is_refusal(kind: EventKind, known: ProtocolError | None, level: int) -> boo
 
 def _brokers(logs: LogModel, kind: EventKind, error: str, rows: list[int]) -> ToldFailure:
     first, known = rows[0], protocol_error(error)
-    entry = OF_BROKERS.get(kind) or BrokerFailure(error, known.rules if known is not None else OF_REFUSALS[kind])
+    rules = known.rules if known is not None else OF_REFUSALS.get(kind, ())
+    entry = OF_BROKERS.get(kind) or BrokerFailure(error or REFUSED.get(kind, ""), rules)
     is_retried = known is not None and known.reaction.startswith("retr")
     by_error = known.rules if known is not None and not is_retried and kind not in OF_EPOCHS else ()
+    message = logs.string(first, "detail") or entry.name
     return ToldFailure(
         client=None,
         transactional_id=logs.string(first, "transactional_id"),
@@ -346,8 +352,8 @@ def _brokers(logs: LogModel, kind: EventKind, error: str, rows: list[int]) -> To
         meaning=None,
         call=None,
         category="retriable" if is_retried else "unknown",
-        message=logs.string(first, "detail") or entry.name,
-        candidates=_ordered(entry.candidates, by_error),
+        message=message,
+        candidates=of_words(message) or _ordered(entry.candidates, by_error),
         rows=tuple(rows),
         at=logs.at(first),
         is_brokers=True,

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.ordering import ranks
 
 
 def extremes(values: Array, *groups: Array) -> Array:
     """Return the places of the least and the greatest value of each group, those of the least first.
+
+    Of alike ones the least is the first of them, the greatest the last.
 
     Args:
         values: one a row.
@@ -16,12 +19,16 @@ def extremes(values: Array, *groups: Array) -> Array:
     """
     if not len(values):
         return np.zeros(0, np.int64)
-    order = np.lexsort((values, *groups))
-    is_new = np.zeros(len(order), bool)
-    is_new[0] = True
-    for group in groups:
-        is_new[1:] |= group[order[1:]] != group[order[:-1]]
-    firsts = np.flatnonzero(is_new)
-    lasts = np.append(firsts[1:], len(order)) - 1
-    found: Array = order[np.append(firsts, lasts)]
+    group, count = ranks(*groups) if groups else (np.zeros(0, np.uint16), 1)
+    if count == 1:
+        return np.array([values.argmin(), len(values) - 1 - values[::-1].argmax()])
+    least, greatest = np.full(count, values.max(), values.dtype), np.full(count, values.min(), values.dtype)
+    np.minimum.at(least, group, values)
+    np.maximum.at(greatest, group, values)
+    firsts, lasts = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
+    places = np.flatnonzero(values == least[group])[::-1]
+    firsts[group[places]] = places
+    places = np.flatnonzero(values == greatest[group])
+    lasts[group[places]] = places
+    found: Array = np.append(firsts[firsts >= 0], lasts[lasts >= 0])
     return found

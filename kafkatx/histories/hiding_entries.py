@@ -11,11 +11,12 @@ Source  TransactionIndex.collectAbortedTxns, LocalLog.collectAbortedTransactions
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.ordering import order_of, places_among
 from kafkatx.kernels.rows import HIDING_ENTRY
 from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, LOST_END, NO_DATA, OVER_GAP
 
@@ -29,22 +30,43 @@ def hiding_entries(indexes: Iterable[tuple[int, int, Array]], spans: Array) -> A
     `indexes` are entries behind the offsets that their segment begins at and ends before; of data behind that the
     broker does not ask them.
     """
-    of_producers = _by_producer(spans[is_committed(spans)])
     found = [np.zeros(0, HIDING_ENTRY)]
-    for base, end, entries in indexes:
-        for producer_id, listed in _by_producer(entries).items():
-            data = of_producers.get(producer_id)
-            if data is not None:
-                found.append(_over(base, listed, data[data["first_offset"] < end]))
+    listed = [(base, end, entries) for base, end, entries in indexes if len(entries)]
+    data = _Committed(
+        spans, np.unique(np.concatenate([np.zeros(0, np.int64), *(one["producer_id"] for *_, one in listed)]))
+    )
+    for base, end, entries in listed:
+        for producer_id, rows in _numbers(entries["producer_id"]):
+            found.append(_over(base, entries[rows], *data.below(producer_id, end)))
     return np.unique(np.concatenate(found))
 
 
-def _by_producer(rows: Array) -> dict[int, Array]:
-    """The rows of each producer id, in their order."""
-    order = np.argsort(rows["producer_id"], kind="stable")
-    ids, starts = np.unique(rows["producer_id"][order], return_index=True)
-    pieces = np.split(order, starts[1:])
-    return {producer_id: rows[piece] for producer_id, piece in zip(ids.tolist(), pieces, strict=False)}
+class _Committed:
+    """Where data of some producers lie that were committed for certain, each producer's in order of its offsets."""
+
+    def __init__(self, spans: Array, producers: Array) -> None:
+        committed = np.flatnonzero(is_committed(spans)) if len(producers) else np.zeros(0, np.int64)
+        place = places_among(producers, spans["producer_id"][committed])
+        committed, place = committed[place >= 0], place[place >= 0]
+        order = order_of(place) if len(place) else place
+        rows, self._producers = committed[order], producers
+        self._first, self._last = spans["first_offset"][rows], spans["last_offset"][rows]
+        self._bounds = np.searchsorted(place[order], np.arange(len(producers) + 1))
+
+    def below(self, producer_id: int, end: int) -> tuple[Array, Array]:
+        """First and last offsets of a producer's data that begin before an offset."""
+        number = int(np.searchsorted(self._producers, producer_id))
+        mine = slice(int(self._bounds[number]), int(self._bounds[number + 1]))
+        first, last = self._first[mine], self._last[mine]
+        begins_before = first < end
+        return first[begins_before], last[begins_before]
+
+
+def _numbers(producer_ids: Array) -> Iterator[tuple[int, Array]]:
+    """Yield each producer id with the numbers of its rows, in their order."""
+    order = np.argsort(producer_ids, kind="stable")
+    ids, starts = np.unique(producer_ids[order], return_index=True)
+    yield from zip(ids.tolist(), np.split(order, starts[1:]), strict=False)
 
 
 def is_committed(spans: Array) -> Array:
@@ -53,10 +75,10 @@ def is_committed(spans: Array) -> Array:
     return (spans["marker_kind"] == COMMIT) & is_sure
 
 
-def _over(base: int, entries: Array, data: Array) -> Array:
-    """The entries of one producer that lie over its committed data, which is in order of its offsets."""
-    at = np.searchsorted(data["last_offset"], entries["first_offset"].astype(np.int64))
-    nearest = np.append(data["first_offset"], np.iinfo(np.int64).max)[at]
+def _over(base: int, entries: Array, first: Array, last: Array) -> Array:
+    """The entries of one producer that lie over its committed data (its first and last offsets, in order)."""
+    at = np.searchsorted(last, entries["first_offset"].astype(np.int64))
+    nearest = np.append(first, np.iinfo(np.int64).max)[at]
     hiding = entries[nearest <= entries["last_offset"]]
     rows = np.zeros(len(hiding), HIDING_ENTRY)
     for name in ("producer_id", "first_offset", "last_offset"):

@@ -18,16 +18,15 @@ Grain: one data partition of a capture.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kafkatx.histories.extremes import extremes
 from kafkatx.histories.producers_clocks import LEAST_MS
 from kafkatx.histories.skewed_clocks import beside
-from kafkatx.histories.transaction_partitions import Status, TransactionPartitions
-from kafkatx.kernels.growing import Array
-from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
+from kafkatx.histories.transaction_partitions import TransactionPartitions
+from kafkatx.kernels.growing import Array, with_length
+from kafkatx.kernels.plain import OF_PRODUCER, PRODUCERS_FULL, look_at_parts, look_at_spans
+from kafkatx.kernels.spans import ABORT, OPEN, producer_slot
 from kafkatx.terms.records import dataclass
 
 
@@ -59,88 +58,65 @@ def said_of_data(
     producers = np.unique(np.append(spans["producer_id"][aborted], hiding["producer_id"]))
     if not is_trusted:
         return OfData(np.unique(rows["transaction"]), rows["transaction"][:0], producers, np.zeros(0, np.int32))
-    is_plain = _is_plain(transactions, rows, spans)
+    is_plain, is_late = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+    look_at_parts.count(len(rows))
+    look_at_parts(rows, transactions, spans, LEAST_MS, is_plain, is_late)
     plain = rows[is_plain]
-    asked = _asked_for(spans, owner)
-    alone = np.flatnonzero(_is_plain_alone(spans, owner) & ~asked).astype(np.int32)
+    asked, is_alone = _asked_for(spans, owner)
+    alone = np.flatnonzero(is_alone & ~asked).astype(np.int32)
     held = (
         rows["transaction"][~is_plain],
         owner[asked & (owner >= 0)],
         plain["transaction"][_beside_others(transactions, plain, spans)],
     )
-    sent = spans["first_timestamp"][plain["span"]]
-    late = plain["transaction"][sent > transactions["started_at"][plain["transaction"]] + LEAST_MS]
+    late = rows["transaction"][is_late]
     return OfData(np.unique(np.concatenate(held)), np.unique(late), producers, alone)
 
 
-def _is_plain_alone(spans: Array, owner: Array) -> Any:
-    """Whether a COMMIT ended data that no row owns, and nothing about them is told."""
-    found = (owner == -1) & (spans["flags"] == 0) & (spans["marker_kind"] == COMMIT) & (spans["first_offset"] >= 0)
-    for name in ("marker_timestamp", "first_timestamp", "last_timestamp", "coordinator_epoch"):
-        found &= spans[name] >= 0
-    step = spans["marker_epoch"] - spans["producer_epoch"]
-    found &= (spans["producer_epoch"] >= 0) & ((step == 0) | (step == 1))
-    return found
-
-
-def _is_plain(transactions: Array, rows: Array, spans: Array) -> Any:
-    """Whether the own COMMIT of each transaction ended its data here, as its row says in every respect."""
-    found = (rows["status"] == Status.MARKED) & (rows["span"] >= 0) & (rows["span"] == rows["marker"])
-    if not len(spans):
-        return found
-    span, of_row = rows["span"], rows["transaction"]
-    found &= (spans["flags"][span] == 0) & (spans["marker_kind"][span] == COMMIT) & (spans["first_offset"][span] >= 0)
-    for name, same in (
-        ("producer_id", "producer_id"),
-        ("producer_epoch", "producer_epoch"),
-        ("marker_epoch", "decision_epoch"),
-        ("coordinator_epoch", "decision_leader_epoch"),
-    ):
-        found &= spans[name][span] == transactions[same][of_row]
-    for name in ("decided_at", "completion_timestamp"):
-        found &= transactions[name][of_row] >= 0
-    found &= (spans["marker_timestamp"][span] >= 0) & (spans["first_timestamp"][span] >= 0)
-    found &= spans["first_timestamp"][span] >= transactions["started_at"][of_row] - LEAST_MS
-    return found
-
-
-def _asked_for(spans: Array, owner: Array) -> Any:
-    """Which spans somebody asks for, whose ever they are."""
-    found = np.zeros(len(spans), bool)
+def _asked_for(spans: Array, owner: Array) -> tuple[Array, Array]:
+    """Which spans somebody asks for, whose ever they are; and which are plain and nobody's."""
+    found, alone = np.zeros(len(spans), bool), np.zeros(len(spans), bool)
+    found[_last_of_producers(spans, owner, found, alone)] = True
     is_open = spans["flags"] & OPEN != 0
     if is_open.any():
         found |= spans["marker_offset"] >= spans["first_offset"][is_open].min()
-    closed = np.flatnonzero(spans["marker_offset"] >= 0)
-    if not len(closed):
-        return found
-    order = closed[np.lexsort((spans["marker_offset"][closed], spans["producer_id"][closed]))]
-    before, after = order[:-1], order[1:]
-    same = spans["producer_id"][before] == spans["producer_id"][after]
-    turns = np.zeros(len(after), bool)
-    for name in ("leader_epoch", "coordinator_epoch"):
-        turns |= spans[name][before] != spans[name][after]
-    for name in ("producer_epoch", "marker_epoch", "marker_timestamp", "last_timestamp"):
-        turns |= spans[name][before] > spans[name][after]
-    step, is_alone = spans["marker_epoch"] - spans["producer_epoch"], owner < 0
-    turns |= (step[before] != step[after]) | (is_alone[before] != is_alone[after])
-    turns &= same
-    found[before[turns | ~same]] = found[after[turns]] = True
-    found[order[-1]] = True
-    timed = closed[spans["marker_timestamp"][closed] >= 0]
-    found[timed[extremes(spans["marker_timestamp"][timed], spans["leader_epoch"][timed])]] = True
-    found[closed[extremes(spans["marker_offset"][closed], spans["leader_epoch"][closed])]] = True
-    return found
+    markers, times, leaders = (
+        np.ascontiguousarray(spans[name]) for name in ("marker_offset", "marker_timestamp", "leader_epoch")
+    )
+    for column, known in ((times, (markers >= 0) & (times >= 0)), (markers, markers >= 0)):
+        if known.all():
+            found[extremes(column, leaders)] = True
+        else:
+            places = np.flatnonzero(known)
+            found[places[extremes(column[places], leaders[places])]] = True
+    return found, alone
+
+
+def _last_of_producers(spans: Array, owner: Array, asked: Array, alone: Array) -> Array:
+    """Look at each span (kernels/plain.py); returns the last ended span of each producer."""
+    look_at_spans.count(len(spans))
+    producers, slots, count = np.zeros(64, OF_PRODUCER), np.full(128, -1, np.int32), 0
+    row, why = 0, PRODUCERS_FULL
+    while why == PRODUCERS_FULL:
+        why, row, count = look_at_spans(spans, owner, row, slots, producers, count, asked, alone)
+        if why == PRODUCERS_FULL:
+            producers = with_length(producers, 2 * len(producers))
+            slots = np.full(2 * len(producers), -1, np.int32)
+            for number, producer_id in enumerate(producers["producer_id"][:count].tolist()):
+                slots[producer_slot.plain(producer_id, slots, producers)] = number
+    return producers["last"][:count]
 
 
 def _beside_others(transactions: Array, plain: Array, spans: Array) -> Array:
     """Places of the participations by which clocks are compared, and by which a log is seen to go on."""
-    told, markers = transactions[plain["transaction"]], plain["marker"]
+    of_row, markers = plain["transaction"], plain["marker"]
     led_by, at = spans["leader_epoch"][markers], spans["marker_offset"][markers]
-    coordinator = told["state_partition"]
+    coordinator = transactions["state_partition"][of_row]
+    of_times = (transactions[name][of_row] for name in ("begin_offset", "decision_offset", "started_at"))
     return np.concatenate(
         (
-            extremes(at, led_by, coordinator, told["decision_leader_epoch"]),
+            extremes(at, led_by, coordinator, transactions["decision_leader_epoch"][of_row]),
             extremes(beside(transactions, plain, spans)),
-            *(extremes(told[name], coordinator) for name in ("begin_offset", "decision_offset", "started_at")),
+            *(extremes(told, coordinator) for told in of_times),
         )
     )

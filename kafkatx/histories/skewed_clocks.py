@@ -196,16 +196,20 @@ def _has_time(spans: Array) -> Any:
 
 def _unclaimed(rows: Array, spans: Array) -> Any:
     """Markers that no decision has."""
-    found = _has_time(spans)
+    found = np.ones(len(spans), bool)
     found[rows["marker"][rows["marker"] >= 0]] = False
+    left = np.flatnonzero(found)  # few: nearly all are somebody's
+    found[left] = (spans["marker_offset"][left] >= 0) & (spans["marker_timestamp"][left] >= 0)
     return found
 
 
 def _lacking(transactions: Array, rows: Array) -> Any:
     """Partitions of completed transactions without a marker."""
-    of_row = rows["transaction"]
-    is_over = (transactions["completion_timestamp"][of_row] >= 0) & (transactions["decision"][of_row] >= 0)
-    return (rows["marker"] < 0) & is_over
+    found = rows["marker"] < 0
+    left = np.flatnonzero(found)
+    of_row = rows["transaction"][left]
+    found[left] = (transactions["completion_timestamp"][of_row] >= 0) & (transactions["decision"][of_row] >= 0)
+    return found
 
 
 def _repeats(spans: Array) -> Any:

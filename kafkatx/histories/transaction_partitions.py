@@ -14,6 +14,7 @@ from kafkatx.histories.alignment import settle, stretches
 from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, near, on_one_clock
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import match_groups
+from kafkatx.kernels.ordering import ranks
 from kafkatx.kernels.rows import TRANSACTION_PARTITION
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import AFTER_HOLE
@@ -162,7 +163,7 @@ def _sorted(producer_ids: Array, partitions: Array, places: Array) -> tuple[Arra
 
     All that comes behind looks at groups: most evidence has far fewer of them than rows.
     """
-    order = np.lexsort((places, partitions, producer_ids)).astype(np.int32)
+    order = _order(producer_ids, partitions, places).astype(np.int32)
     is_first = np.ones(len(order), bool)
     is_first[1:] = False
     for column in (producer_ids, partitions):
@@ -171,6 +172,16 @@ def _sorted(producer_ids: Array, partitions: Array, places: Array) -> tuple[Arra
     begins = np.flatnonzero(is_first)
     first = order[begins]
     return order, begins, np.stack((producer_ids[first], partitions[first].astype(np.int64)), 1)
+
+
+def _order(producer_ids: Array, partitions: Array, places: Array) -> Array:
+    """Do that by producer ids and partitions alone where rows of a partition come in order, as a log yields them."""
+    if not len(places):
+        return np.zeros(0, np.int64)
+    ascends, is_next = places[1:] >= places[:-1], partitions[1:] == partitions[:-1]
+    of_logs = (ascends | ~is_next).all() and (partitions[1:] >= partitions[:-1]).all()
+    group, _ = ranks(partitions, producer_ids)
+    return np.argsort(group, kind="stable") if of_logs or ascends.all() else np.lexsort((places, group))
 
 
 def _dense(keys: Array) -> Array:

@@ -11,9 +11,10 @@ of the two.
 from __future__ import annotations
 
 import hashlib
+import threading
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,8 @@ COMPILE_ABOVE_ROWS = 12_000
 the compiled
 form costs."""
 
+_COMPILING = threading.RLock()
+"""Held while a kernel is compiled: threads that read ahead come to it at once."""
 _forced: ContextVar[Mode | None] = ContextVar("kafkatx_kernel_mode", default=None)
 
 
@@ -62,8 +65,11 @@ class Kernel(Generic[P, R]):
         function: Callable[P, R],
         wheel: Callable[P, R] | None = None,
         faster: Callable[[], Faster | None] | None = None,
+        inlined: bool = False,
+        lean: bool = False,
     ) -> None:
         self.function = function
+        self.options = {"nogil": True, "forceinline": inlined, "_nrt": not lean}
         self.rows = 0
         self.follows: Kernel[Any, Any] | None = None
         self._plain = wheel
@@ -88,9 +94,10 @@ class Kernel(Generic[P, R]):
 
         Kept on disk where the package's folder or the user's cache is writable, else compiled anew in each process.
         """
-        if self._compiled is None:
-            faster = self._faster() if self._faster else None
-            self._compiled = (faster and _tried(faster)) or _compile(self.function)
+        with _COMPILING if self._compiled is None else nullcontext():
+            if self._compiled is None:
+                faster = self._faster() if self._faster else None
+                self._compiled = (faster and _tried(faster, self.options)) or _compile(self.function, self.options)
         return self._compiled
 
     @property
@@ -110,21 +117,48 @@ class Kernel(Generic[P, R]):
     def view(self, buffer: Any) -> Any:
         """Return the form of a byte buffer that the next call indexes fastest.
 
-        A uint8 array when compiled, else a memoryview.
+        A uint8 array when compiled, else a memoryview; a call that is given one first runs as it is written, whatever
+        other threads have counted meanwhile. The array is one to read only, whatever the buffer is: numba compiles
+        anew for arrays that can be written.
         """
+        if not self.is_compiled:
+            return memoryview(buffer)
         import numpy as np
 
-        return np.frombuffer(buffer, np.uint8) if self.is_compiled else memoryview(buffer)
+        array = np.frombuffer(buffer, np.uint8)
+        array.flags.writeable = False
+        return array
+
+    def room(self, buffer: Any) -> Any:
+        """Return the form of a byte buffer that the next call fills fastest: as `view` does, to be written into."""
+        if not self.is_compiled:
+            return memoryview(buffer)
+        import numpy as np
+
+        return np.frombuffer(buffer, np.uint8)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run in the current mode."""
-        chosen = self.compiled if self.is_compiled else self.plain
-        return chosen(*args, **kwargs)
+        is_compiled = self.is_compiled and not (args and isinstance(args[0], memoryview))
+        return (self.compiled if is_compiled else self.plain)(*args, **kwargs)
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     """Declare a kernel."""
     return Kernel(function)
+
+
+def kernel_inlined(function: Callable[P, R]) -> Kernel[P, R]:
+    """Declare a kernel that is a step of a loop: compiled, it stands in the loop itself, where a call costs as much."""
+    return Kernel(function, inlined=True, lean=True)
+
+
+def kernel_lean(function: Callable[P, R]) -> Kernel[P, R]:
+    """Declare a kernel that makes no array and no slice of one: compiled, it counts no references to those it is given.
+
+    Numba counts them for each call that it does not see through, in a loop over records for each record.
+    """
+    return Kernel(function, lean=True)
 
 
 def kernel_after(other: Kernel[Any, Any]) -> Callable[[Callable[P, R]], Kernel[P, R]]:
@@ -139,13 +173,13 @@ def kernel_after(other: Kernel[Any, Any]) -> Callable[[Callable[P, R]], Kernel[P
 
 
 def kernel_with_wheel(
-    wheel: Callable[P, R], faster: Callable[[], Faster | None] | None = None
+    wheel: Callable[P, R], faster: Callable[[], Faster | None] | None = None, inlined: bool = False
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]:
     """Declare a kernel whose plain form is a wheel's function, and for which there may be a faster one to compile.
 
     A test holds them equal.
     """
-    return lambda function: Kernel(function, wheel, faster)
+    return lambda function: Kernel(function, wheel, faster, inlined, lean=inlined)
 
 
 def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -> types.FunctionType:
@@ -158,13 +192,13 @@ def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -
     return types.FunctionType(python.__code__, names, python.__name__, python.__defaults__)
 
 
-def _tried(faster: Faster) -> Callable[..., Any] | None:
+def _tried(faster: Faster, options: dict[str, bool]) -> Callable[..., Any] | None:
     """Compile it; None where its answers are wrong on this machine, which is for nobody to find out in a diagnosis."""
-    compiled = _compile(faster.function)
+    compiled = _compile(faster.function, options)
     return compiled if faster.agrees(compiled) else None
 
 
-def _compile(function: Callable[P, R]) -> Callable[P, R]:
+def _compile(function: Callable[P, R], options: dict[str, bool]) -> Callable[P, R]:
     """Compile a function with the kernels it calls replaced by their compiled forms.
 
     Numba refuses to call plain ones.
@@ -176,8 +210,8 @@ def _compile(function: Callable[P, R]) -> Callable[P, R]:
     if Path(linked.__code__.co_filename).is_file():  # from a zip numba would fill the user's cache anew for each copy
         linked.__qualname__ += f"_{_sources()}"
         with suppress(RuntimeError, OSError):  # no folder that a cache could be written to
-            return cast("Callable[P, R]", _forgiving(numba.njit(cache=True, nogil=True)(linked)))
-    return cast("Callable[P, R]", numba.njit(nogil=True)(linked))
+            return cast("Callable[P, R]", _forgiving(numba.njit(cache=True, **options)(linked)))
+    return cast("Callable[P, R]", numba.njit(**options)(linked))
 
 
 def _forgiving(compiled: Any) -> Any:

@@ -1,87 +1,77 @@
-"""Which lines of a log hold one of many literals: an Aho-Corasick automaton over a block of bytes, one pass.
+"""Which lines of a log hold one of many literals: one pass over a block of bytes, eight of them at a time.
 
-Automaton   a state a prefix of a literal, one dense row of next states each, over classes of bytes (all that
-            no literal holds are one), so that the rows in use stay in the cache. A line's end leads back to the start.
+Search      by groups of bytes (kernels/fingerprints.py; where nothing is compiled kernels/grams.py). Once a line is
+            known to hold a literal only its end is looked for.
 Entries     a line that begins one (`[20..` where the layout is the brokers' own; else every line) and the lines behind
             it up to the next that does. An entry is told if any of its lines holds a literal.
 Open ends   in the brokers' layout the message is over where ` (logger)` ends a line. A line that looks like a new entry
             before that is part of the message (text of somebody's payload), and ends it if it ends so itself.
-Cost        one look-up in the table a byte, whatever the bytes are, and some steps a line.
+Cost        some look-ups for eight bytes, and some steps a line.
 """
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kafkatx.kernels.engine import kernel
-from kafkatx.kernels.grams import BYTES, Grams
-from kafkatx.terms.records import dataclass
+from kafkatx.kernels.fingerprints import (
+    MAY_END,
+    MAY_HOLD,
+    SHORTEST,
+    Fingerprints,
+    fingerprints,
+    flag_words,
+    four_at,
+    holds_narrow,
+    holds_within,
+    words_of,
+)
+from kafkatx.kernels.grams import Grams
 from kafkatx.terms.regex import regex
 
 NEWLINE, RETURN, BLANK, OPEN, CLOSE, BRACKET = 10, 13, 32, 40, 41, 91
 EVERY_LINE, BROKER, BROKER_WITH_LOGGERS = 0, 1, 2
 """What begins an entry: every line; a line `[dd...`; the same, and messages end with ` (logger)`."""
 LONGEST_LOGGER = 200
+OF_BROKERS, OF_OTHERS = 1 << 10, 1 << 12
+"""Bytes that count as a row where it is asked whether compiling pays: other logs have only the search to gain."""
 ENTRY_COLUMNS = 4
 """Of an entry: its first byte, the end of its first line, its own end, and the number of its first line in the block
 (from 0)."""
 _LOGGER = regex(rb" \([A-Za-z0-9:.$_-]+\)")
 
 
-class Automaton:
-    """The automaton of some literals, in the forms that one asks for.
+class LiteralSearch:
+    """The search for some literals, in the forms that one asks for.
 
-    `table`    its states, for the kernel; `grams` the same for blocks where that is not compiled; `pattern` for lines.
+    `fingerprints` are for the kernel, `grams` for blocks where that is not compiled.
     """
 
     def __init__(self, literals: tuple[bytes, ...]) -> None:
-        """Take the literals; they hold no line ends, and of two that hold each other the longer one is of no use."""
+        """Take the literals, of SHORTEST bytes or more and without ends of lines.
+
+        Of two that hold each other the longer one is of no use.
+        """
+        if min(map(len, literals), default=SHORTEST) < SHORTEST:
+            raise ValueError(f"a literal of less than {SHORTEST} bytes")
         self.literals = _shortest(literals)
 
     @cached_property
-    def table(self) -> Table:
-        """The states."""
-        return _table(self.literals)
+    def fingerprints(self) -> Fingerprints:
+        """The groups of bytes that they are known by."""
+        return fingerprints(self.literals)
 
     @cached_property
-    def grams(self) -> Grams | None:
-        """The search by groups of bytes; None where a literal is too short for that."""
-        return Grams(self.literals) if all(len(one) >= BYTES for one in self.literals) else None
-
-    @cached_property
-    def pattern(self) -> re.Pattern[bytes]:
-        """The same as a regular expression, for texts too short for anything else."""
-        return regex(_trie_pattern(self.literals))
+    def grams(self) -> Grams:
+        """The search by their rarest groups."""
+        return Grams(self.literals)
 
     def held(self, data: bytes, bounds: Any) -> list[int]:
         """Numbers of the stretches [bounds[n], bounds[n + 1]) of whole lines that hold a literal, in order."""
-        if self.grams is not None:
-            return self.grams.held(data, bounds)
-        places = [hit.start() for hit in self.pattern.finditer(data, 0, int(bounds[-1]))]
-        return sorted(set((np.searchsorted(bounds, np.array(places, np.intp), "right") - 1).tolist()))
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """States of an automaton.
-
-    `classes` leads from byte to class; `table` from state (the index of its row's first cell) plus class to the next
-    state; states from `accepting` on have met a literal, `line_end` is the one behind the end of a line.
-    """
-
-    classes: Any
-    table: Any
-    accepting: int
-    line_end: int
-
-
-def automaton(literals: tuple[bytes, ...]) -> Automaton:
-    """The automaton of some literals."""
-    return Automaton(literals)
+        return self.grams.held(data, bounds)
 
 
 def _shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
@@ -96,76 +86,11 @@ def _shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
 
 def _holds_another(one: bytes, begins: dict[bytes, list[bytes]], size: int) -> bool:
     """Whether a literal holds one of others, which are given by their first `size` bytes."""
-    places = ((at, other) for at in range(len(one) - size + 1) for other in begins.get(one[at : at + size], ()))
-    return any(one.startswith(other, at) and other is not one for at, other in places)
-
-
-def _table(literals: tuple[bytes, ...]) -> Table:
-    """Build the states, all of one depth at once: a row's cells are those of its fallback, but for its own children."""
-    classes, count = _classes(literals)
-    children, is_end = _trie(literals)
-    nodes = len(children)
-    rows, fallback, ends = np.zeros((nodes, count), np.int32), np.zeros(nodes, np.int32), np.array(is_end)
-    level = np.zeros(1, np.int32)
-    while len(level):
-        steps = [(node, byte, child) for node in level.tolist() for byte, child in children[node].items()]
-        above, byte, below = np.array(steps, np.int32).reshape(-1, 3).T
-        if level[0]:
-            rows[level] = rows[fallback[level]]
-            fallback[below] = rows[fallback[above], classes[byte]]
-        ends[below] |= ends[fallback[below]]
-        rows[above, classes[byte]] = below
-        level = below
-    return _renumbered(classes, rows, ends)
-
-
-def _classes(literals: tuple[bytes, ...]) -> tuple[Any, int]:
-    """Class of each byte: 0 of all that no literal holds, 1 of the end of a line, then one a byte."""
-    used = sorted({byte for literal in literals for byte in literal})
-    classes = np.zeros(256, np.uint8)
-    classes[NEWLINE] = 1
-    classes[used] = np.arange(2, 2 + len(used))
-    return classes, 2 + len(used)
-
-
-def _trie(literals: tuple[bytes, ...]) -> tuple[list[dict[int, int]], list[bool]]:
-    children: list[dict[int, int]] = [{}]
-    is_end = [False]
-    for literal in literals:
-        node = 0
-        for byte in literal:
-            if byte not in children[node]:
-                children[node][byte] = len(children)
-                children.append({})
-                is_end.append(False)
-            node = children[node][byte]
-        is_end[node] = True
-    return children, is_end
-
-
-def _renumbered(classes: Any, rows: Any, is_end: Any) -> Table:
-    """Number accepting states last, add the state of a line's end (a copy of the start), multiply by the row's size."""
-    nodes, count = rows.shape
-    rows = np.concatenate([rows, rows[:1]])
-    rows[:, 1] = nodes
-    order = np.concatenate([np.flatnonzero(~is_end), np.flatnonzero(is_end), [nodes]])
-    number = np.empty(nodes + 1, np.int32)
-    number[order] = np.arange(nodes + 1, dtype=np.int32)
-    table = np.ascontiguousarray((number[rows[order]] * count).astype(np.int32).reshape(-1))
-    return Table(classes, table, int((~is_end).sum()) * count, nodes * count)
-
-
-def _trie_pattern(literals: tuple[bytes, ...]) -> bytes:
-    """Write literals as a regular expression that looks at each byte about once."""
-    children, is_end = _trie(literals)
-
-    def write(node: int) -> bytes:
-        if is_end[node] or not children[node]:
-            return b""
-        parts = [re.escape(bytes([byte])) + write(child) for byte, child in sorted(children[node].items())]
-        return parts[0] if len(parts) == 1 else b"(?:" + b"|".join(parts) + b")"
-
-    return write(0)
+    for at in range(len(one) - size + 1):
+        for other in begins.get(one[at : at + size], ()):
+            if other is not one and one.startswith(other, at):
+                return True
+    return False
 
 
 @kernel
@@ -208,14 +133,15 @@ def logger_start(data: Any, start: int, end: int) -> int:
 
 @kernel
 def find_entries(
-    data: Any, start: int, end: int, classes: Any, table: Any, accepting: int, line_end: int, mode: int, found: Any
-) -> tuple[int, int, int]:
+    data: Any, words: Any, flags: Any, start: int, end: int, wide: Any, narrow: Any, masks: Any, buckets: Any,
+    groups: Any, text: Any, mode: int, found: Any,
+) -> tuple[int, int, int]:  # fmt: skip
     """Fill `found` with the entries of data[start:end) that hold a literal and that another entry follows.
 
-    Returns how many, where the first entry begins that is not done (the last one, which may go on behind `end`, or an
-    earlier one where `found` is full) and its line from 0. The caller gives that entry again.
+    `words` are the groups of eight bytes of `data`, `flags` what is in them (flag_words). Returns how many, where the
+    first entry begins that is not done (the last one, which may go on behind `end`, or an earlier one where `found` is
+    full) and its line from 0. The caller gives that entry again.
     """
-    state = line_end
     count = 0
     line = 0
     line_start = start
@@ -223,50 +149,62 @@ def find_entries(
     holds = False
     line_holds = False
     is_open = False
-    for at in range(start, end):
-        state = table[state + classes[data[at]]]
-        if state < accepting:
+    for number in range(start // 8, (end + 7) // 8):
+        flag = flags[number]
+        if flag == MAY_HOLD and not line_holds:
+            line_holds = holds_within(data, 8 * number, start, end, words, wide, narrow, masks, buckets, groups, text)
+        if flag <= MAY_HOLD:
             continue
-        if state != line_end:
-            line_holds = True
-            continue
-        if not is_open and (mode == EVERY_LINE or begins_entry(data, line_start, at)):
-            if holds:
-                if count == len(found):
-                    return count, entry_start, entry_line
-                found[count, 0] = entry_start
-                found[count, 1] = head_end
-                found[count, 2] = line_start
-                found[count, 3] = entry_line
-                count += 1
-            entry_start, entry_line, head_end = line_start, line, at
-            holds = False
-            is_open = mode == BROKER_WITH_LOGGERS
-        if is_open:
-            is_open = logger_start(data, line_start, at) < 0
-        if head_end < 0:
-            head_end = at
-        holds = holds or line_holds
-        line_holds = False
-        line += 1
-        line_start = at + 1
+        for at in range(max(8 * number, start), min(8 * number + 8, end)):
+            if data[at] != 10:
+                if not line_holds and at % 4 == 0:
+                    four = four_at(data, at, end)
+                    line_holds = holds_narrow(data, at, end, four, narrow, masks, buckets, groups, text)
+                continue
+            if not is_open and (mode == EVERY_LINE or begins_entry(data, line_start, at)):
+                if holds:
+                    if count == len(found):
+                        return count, entry_start, entry_line
+                    found[count, 0] = entry_start
+                    found[count, 1] = head_end
+                    found[count, 2] = line_start
+                    found[count, 3] = entry_line
+                    count += 1
+                entry_start, entry_line, head_end = line_start, line, at
+                holds = False
+                is_open = mode == BROKER_WITH_LOGGERS
+            if is_open:
+                is_open = logger_start(data, line_start, at) < 0
+            if head_end < 0:
+                head_end = at
+            holds = holds or line_holds
+            line_holds = False
+            line += 1
+            line_start = at + 1
     return count, entry_start, entry_line
 
 
-def entries(data: bytes, automaton: Automaton, mode: int) -> tuple[Any, int, int]:
+flag_words.follows = find_entries
+
+
+def entries(data: bytes, search: LiteralSearch, mode: int, still_to_come: int = 0) -> tuple[Any, int, int]:
     """Entries of a block of whole lines that hold a literal and that another entry follows.
 
-    Returns them (ENTRY_COLUMNS columns), where the last entry of the block begins, and its line from 0.
+    `still_to_come` are bytes that are certain to be read too. Returns the entries (ENTRY_COLUMNS columns), where the
+    last one of the block begins, and its line from 0.
     """
-    find_entries.count(len(data) >> 10)
+    share = OF_BROKERS if mode != EVERY_LINE else OF_OTHERS
+    find_entries.count(len(data) // share, still_to_come // share)
     if not find_entries.is_compiled:
-        return _plain_entries(data, automaton, mode)
+        return _plain_entries(data, search, mode)
     found = np.empty((max(16, len(data) >> 7), ENTRY_COLUMNS), np.int64)
-    parts, start, line, states = [], 0, 0, automaton.table
+    parts, start, line, kept = [], 0, 0, search.fingerprints
+    words, flags = words_of(data, is_compiled=True), np.full(len(data) // 8 + 1, MAY_END, np.uint8)
+    flag_words(words, kept.wide, kept.narrow, kept.masks, flags)
     while True:
         count, at, lines = find_entries(
-            find_entries.view(data), start, len(data), states.classes, states.table, states.accepting,
-            states.line_end, mode, found,
+            find_entries.view(data), words, flags, start, len(data), kept.wide, kept.narrow, kept.masks, kept.buckets,
+            kept.groups, kept.text, mode, found,
         )  # fmt: skip
         parts.append(found[:count] + np.array([0, 0, 0, line]))
         start, line = at, line + lines
@@ -274,7 +212,7 @@ def entries(data: bytes, automaton: Automaton, mode: int) -> tuple[Any, int, int
             return np.concatenate(parts), start, line
 
 
-def _plain_entries(data: bytes, automaton: Automaton, mode: int) -> tuple[Any, int, int]:
+def _plain_entries(data: bytes, search: LiteralSearch, mode: int) -> tuple[Any, int, int]:
     """The same as `entries` where the kernel is not compiled: faster than its loop."""
     octets = np.frombuffer(data, np.uint8)
     stops = np.flatnonzero(octets == NEWLINE)
@@ -282,7 +220,7 @@ def _plain_entries(data: bytes, automaton: Automaton, mode: int) -> tuple[Any, i
     begins = starts[:-1] if mode == EVERY_LINE else _broker_starts(data, octets, starts[:-1], stops, mode)
     bounds = np.concatenate([[0], begins[begins > 0]])
     lines = np.searchsorted(starts, bounds)
-    held = automaton.held(data, bounds)
+    held = search.held(data, bounds)
     rows = np.stack([bounds[held], stops[lines[held]], bounds[1:][held], lines[held]], axis=1)
     return rows.astype(np.int64), int(bounds[-1]), int(lines[-1])
 

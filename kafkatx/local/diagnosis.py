@@ -7,7 +7,9 @@ from pathlib import Path
 
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.findings.diagnosis import Diagnosis, Selection
+from kafkatx.local.cores import readers
 from kafkatx.sources import places
+from kafkatx.stages.counting import HELD_UP_TO
 from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.judging import Show, diagnosed, shown, united
 from kafkatx.stages.models import Telling, build_models, open_evidence
@@ -43,9 +45,11 @@ def diagnose(
         exported = open_exports(folders, verify_all, captures)
         return diagnose_exports(exported, Telling(as_of, release, log_zone_ms), chosen, show)
     evidence = open_evidence(given, captures)
-    told_of = build_models(
-        evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, release=release,
-        log_zone_ms=log_zone_ms, log=evidence.log,
-    )  # fmt: skip
     others = (coverage_of(None, item, None) for item in evidence.others)
-    return united((shown(told, diagnosed(told, chosen), show) for told in told_of), others)
+    with readers(evidence.captures) as ahead:
+        told_of = build_models(
+            evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, release=release,
+            log_zone_ms=log_zone_ms, log=evidence.log, ahead=ahead,
+            held_up_to=HELD_UP_TO if show is None else None,
+        )  # fmt: skip
+        return united((shown(told, diagnosed(told, chosen), show) for told in told_of), others)

@@ -12,6 +12,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import book_of
 from kafkatx.histories.timeline_rows import Wanted
+from kafkatx.local.cores import readers
 from kafkatx.stages.models import build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError
 from kafkatx.terms.nearest import nearest
@@ -56,22 +57,26 @@ def history(
     wanted = Wanted(transactional_id, producer_id, topic, partition, since, until)
     found, models = Histories(), []
     evidence = open_evidence(paths, captures)
-    for told in build_models(
-        evidence.captures,
-        verify_all=verify_all,
-        as_of=as_of,
-        progress=progress,
-        release=release,
-        log_zone_ms=log_zone_ms,
-        log=evidence.log,
-    ):
-        found.coverage.extend(told.coverage)
-        found.damage.extend(told.damage)
-        models.append(told.model)
-        facts = told.model.facts
-        found.captures.append(
-            CaptureHistory(told.capture.name, told.capture.cluster_id, facts.evidence_end, book_of(told.model, wanted))
-        )
+    with readers(evidence.captures) as ahead:
+        for told in build_models(
+            evidence.captures,
+            verify_all=verify_all,
+            as_of=as_of,
+            progress=progress,
+            release=release,
+            log_zone_ms=log_zone_ms,
+            log=evidence.log,
+            ahead=ahead,
+        ):
+            found.coverage.extend(told.coverage)
+            found.damage.extend(told.damage)
+            models.append(told.model)
+            facts = told.model.facts
+            found.captures.append(
+                CaptureHistory(
+                    told.capture.name, told.capture.cluster_id, facts.evidence_end, book_of(told.model, wanted)
+                )
+            )
     found.coverage.extend(coverage_of(None, item, None) for item in evidence.others)
     if not any(entry.is_evidence for entry in found.coverage):
         raise NoHistoryError(nothing_read(found.coverage), found)

@@ -22,36 +22,32 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import DataDirectory, data_directories
 from kafkatx.evidence.extents import offset_limits
-from kafkatx.evidence.file_reading import FileReading, glance
+from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import evidence
 from kafkatx.evidence.offset_coverage import FileReach
+from kafkatx.evidence.parted import PartedFile
 from kafkatx.evidence.verification import DAMAGED, EMPTY, TORN, UNREADABLE, WHOLE, Verification
 from kafkatx.histories.partition_transactions import SpanFold
-from kafkatx.kernels.batches import CHECK_ALL
-from kafkatx.kernels.rows import VALID
+from kafkatx.local.cores import readers
+from kafkatx.local.segment_check import Checked, planned
 from kafkatx.local.small_files import damage_of_small_file
 from kafkatx.segments.aborted_check import AbortedCheck
-from kafkatx.segments.batches import NO_LIMIT, Rows, SegmentWalk
+from kafkatx.segments.batches import NO_LIMIT, Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.entries import producer_states
 from kafkatx.segments.indexes import IndexCheck, OffsetIndexCheck, TimeIndexCheck
-from kafkatx.segments.names import Names
-from kafkatx.segments.records import RecordWalk
-from kafkatx.segments.resync import crc_matches
-from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources import places
+from kafkatx.sources.ahead import Ahead
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.progress import Progress, expect
 from kafkatx.terms.records import dataclass
-from kafkatx.terms.topics import TRANSACTION_STATE
 
 MOST_DAMAGE = 10_000
 """Damaged old messages that are listed for a file."""
 MOST_INDEX_BYTES = 256 << 20
 """No file of its kind is larger: indexes are preallocated with 10 MiB by default, and a segment ends at 2 GiB."""
-HEADER_BYTES = 61
 CHECKS: dict[Kind, type[IndexCheck]] = {Kind.INDEX: OffsetIndexCheck, Kind.TIMEINDEX: TimeIndexCheck}
 
 
@@ -71,11 +67,16 @@ def verify(
     result = Verification()
     inside = (item for one in found.captures for place in one.directories for item in place.items)
     expect(progress, (item.size for item in inside if not item.left_out))
-    for capture in found.captures:
-        for directory in capture.directories:
-            for items in _folders(directory.items):
-                _Folder(capture, directory, items, records, progress or _silent, result).verify()
-        result.coverage += [coverage_of(capture, item, None) for item in capture.others]
+    with readers(found.captures) as ahead:
+        folders = (
+            _Folder(capture, directory, items, records, progress or _silent, result, ahead)
+            for capture in found.captures
+            for directory in capture.directories
+            for items in _folders(directory.items)
+        )
+        for folder in ahead.in_order(folders, _Folder.plan):
+            folder.verify()
+    result.coverage += [coverage_of(capture, item, None) for capture in found.captures for item in capture.others]
     result.coverage += [coverage_of(None, item, None) for item in found.others]
     result.damage += [_unreadable(entry) for entry in result.coverage if entry.status == UNREADABLE]
     result.coverage.sort(key=lambda entry: entry.path)
@@ -130,14 +131,27 @@ class _Folder:
     records: bool
     progress: Progress
     result: Verification
+    ahead: Ahead
+    logs: dict[str, PartedFile[Checked]] = field(default_factory=dict)
     spans: _Spans = field(default_factory=lambda: _Spans())
+
+    def plan(self) -> _Folder:
+        """Plan to read the segments ahead; returns the folder itself."""
+        logs = self._segments()
+        limits = offset_limits(logs)
+        self.logs = {item.key: planned(item, limits[item.key], self.records, self.ahead) for item in logs}
+        return self
+
+    def _segments(self) -> list[Item]:
+        logs = (item for item in self.items if item.kind is Kind.LOG and not item.left_out)
+        return sorted(logs, key=lambda item: (item.base_offset, item.path))
 
     def verify(self) -> None:
         """Verify all files; the result grows."""
         entries = {item.path: coverage_of(self.capture, item, self.directory.broker_id) for item in self.items}
         self.result.coverage += entries.values()
         used = [item for item in self.items if not item.left_out]
-        logs = sorted((item for item in used if item.kind is Kind.LOG), key=lambda item: (item.base_offset, item.path))
+        logs = self._segments()
         limits = offset_limits(logs)
         aborted = []
         for item in logs:
@@ -181,55 +195,47 @@ class _Folder:
         """Read a segment; returns the offset and the position behind its last batch."""
         self.progress(item.path, item.size)
         first_offset = max(0, item.base_offset)
-        reading = FileReading(item, entry, FileReach(0, item.base_offset), limit)
-        with reading.opened() as file:
-            if file is None:
-                return first_offset, 0
-            kind = RecordWalk if self.records else SegmentWalk
-            walk = kind(file, check=CHECK_ALL, first_offset=first_offset, offset_limit=limit)
-            damage = self._read(walk, reading, checks)
-            damage += self._states(file, item, first_offset, limit, walk.damage)
-        self._close_log(entry, walk, damage, limit != NO_LIMIT)
-        return first_offset if entry.last_offset is None else entry.last_offset + 1, walk.end
+        log = self.logs.get(item.key) or planned(item, limit, self.records, self.ahead)
+        damage = self._read(log, FileReading(item, entry, FileReach(0, item.base_offset), limit), checks)
+        if entry.status == UNREADABLE:
+            return first_offset, 0
+        self._close_log(entry, log, damage, limit != NO_LIMIT)
+        return first_offset if entry.last_offset is None else entry.last_offset + 1, log.end
 
-    def _read(self, walk: SegmentWalk, reading: FileReading, checks: list[IndexCheck | AbortedCheck]) -> list[Damage]:
+    def _read(
+        self, log: PartedFile[Checked], reading: FileReading, checks: list[IndexCheck | AbortedCheck]
+    ) -> list[Damage]:
         """Hand every batch to whatever checks it; returns all damage of the segment itself."""
         wrong: list[Damage] = []
-        entry = reading.entry
-        for chunk in walk.chunks():
-            rows = chunk.rows
-            old = _old_messages(walk.file, rows)
-            wrong += [*old, *_beyond(walk.file.path, rows, reading.limit)][: max(0, MOST_DAMAGE - len(wrong))]
+        beyond: list[Damage] = []
+        states: list[Damage] = []
+        records = 0
+        for block in log.blocks(reading):
+            for checked in block.held:
+                wrong += checked.old[: max(0, MOST_DAMAGE - len(wrong))]
+                states += checked.states[: max(0, MOST_DAMAGE - len(states))]
+                records += checked.records
+            beyond = beyond or _beyond(reading.item.path, block.batches, reading.limit)
             for check in checks:
-                check.feed(rows)
-            self.spans.feed(rows)
-            reading.note(glance(rows), 0)
-            if isinstance(walk, RecordWalk):
-                entry.records = (entry.records or 0) + sum(len(part.records) for part in walk.chunks_of(chunk))
-        return [*walk.damage, *wrong]
+                check.feed(block.batches)
+            self.spans.feed(block.batches)
+        if self.records and reading.entry.batches:
+            reading.entry.records = records
+        known = {damage.position for damage in log.ended.damage}
+        return [*log.ended.damage, *wrong, *beyond, *(found for found in states if found.position not in known)]
 
-    def _states(
-        self, file: OpenFile, item: Item, first_offset: int, limit: int, known: list[Damage]
-    ) -> Iterable[Damage]:
-        """Records of `__transaction_state` whose key or value is none, in batches that are otherwise whole."""
-        if self.records and item.topic == TRANSACTION_STATE:
-            walk = StateWalk(file, Names(), first_offset=first_offset, offset_limit=limit)
-            for _ in walk.state_chunks():
-                pass
-            positions = {damage.position for damage in known}
-            yield from (found for found in walk.damage if found.kind == "entry" and found.position not in positions)
-
-    def _close_log(self, entry: Coverage, walk: SegmentWalk, damage: list[Damage], has_later: bool) -> None:
+    def _close_log(self, entry: Coverage, log: PartedFile[Checked], damage: list[Damage], has_later: bool) -> None:
         """Tell the ordinary end of a last segment from damage."""
         ordinary = [found for found in damage if found.kind == "torn" and not has_later]
         wrong = [found for found in damage if found not in ordinary]
-        if walk.preallocated and has_later:
-            found = f"{walk.preallocated:,} zero bytes"
+        preallocated = log.ended.preallocated
+        if preallocated and has_later:
+            found = f"{preallocated:,} zero bytes"
             expected = "batches up to the end of a segment that has a later one"
-            wrong.append(Damage("torn", entry.path, walk.end, walk.preallocated, expected, found))
+            wrong.append(Damage("torn", entry.path, log.end, preallocated, expected, found))
         self.result.damage += wrong
         self.result.ordinary += ordinary
-        entry.preallocated = walk.preallocated
+        entry.note = None
         entry.checked = "CRC of every batch" + (f", {entry.records:,} records" if entry.records is not None else "")
         if wrong:
             entry.status = DAMAGED
@@ -237,7 +243,7 @@ class _Folder:
             entry.status, entry.note = TORN, f"the last {ordinary[0].bytes:,} bytes are no whole batch"
         else:
             entry.status = WHOLE if entry.batches else EMPTY
-            entry.note = f"{walk.preallocated:,} preallocated bytes at the end" if walk.preallocated else None
+            entry.note = f"{preallocated:,} preallocated bytes at the end" if preallocated else None
 
     def _close_index(self, check: IndexCheck, entry: Coverage) -> None:
         self.result.damage += check.damage
@@ -328,17 +334,3 @@ def _beyond(path: str, rows: Rows, limit: int) -> list[Damage]:
     row = rows[number]
     expected, found = f"offsets below {limit:,}, where the next segment begins", f"offset {int(row['last_offset']):,}"
     return [Damage("header", path, int(row["position"]), int(row["size"]), expected, found)]
-
-
-def _old_messages(file: OpenFile, rows: Rows) -> list[Damage]:
-    """Messages of magic 0 and 1 with a wrong CRC-32; those with the right one are marked as checked."""
-    wrong = []
-    for number in np.flatnonzero(rows["magic"] < 2).tolist():
-        position, size = int(rows["position"][number]), int(rows["size"][number])
-        if crc_matches(file, position, file.read(position, HEADER_BYTES)):
-            rows["crc_valid"][number] = VALID
-        else:
-            wrong.append(
-                Damage("crc", file.path, position, size, "a message with the CRC its header states", "another CRC")
-            )
-    return wrong

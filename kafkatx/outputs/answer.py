@@ -11,6 +11,7 @@ from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
 from kafkatx.findings.finding import EVERYWHERE, Finding, Subject
 from kafkatx.findings.named_errors import SPOKEN_OF
 from kafkatx.outputs.diagnosis_order import Story, one_change, stories
+from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Severity
@@ -170,7 +171,8 @@ def _open(diagnosis: Diagnosis) -> str:
     """What the text says that no line of a program, or none that is known, shows."""
     named = [found.finding for found in diagnosis.findings if "named" in found.finding.facts]
     if named:
-        return f"No diagnosis yet: {named[0].title}; no line of a program shows it."
+        is_cut = str(named[0].facts.get("error", "")).startswith(OF_FRAMES)
+        return f"No diagnosis yet: {named[0].title}{'' if is_cut else '; no line of a program shows it'}."
     again = [found.finding for found in diagnosis.findings if found.finding.facts.get("is_retry")]
     if again:
         return f"No diagnosis yet: {again[0].title}; whether it got through does not stand here."

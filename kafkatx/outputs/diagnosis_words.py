@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafkatx.findings.diagnosis import Diagnosed
 from kafkatx.findings.finding import Finding
+from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.explained import Considered
@@ -25,12 +26,14 @@ NO_ZONE = ", zone not known"
 COUNTED = {"unstable_transactional_id": "ids"}
 """What findings count, where it is not how often it happened."""
 ONLY_WORDS = "nothing: these are somebody's words"
+ONLY_FRAMES = "only which call it was; its error is not at hand"
 
 
 def how_sure(finding: Finding) -> str:
     """Return what the verdict means; of a failure without a cause it is about the failure."""
     if finding.is_unexplained:
-        return ONLY_WORDS if finding.verdict is Verdict.possible else UNEXPLAINED
+        is_cut = str(finding.facts.get("error", "")).startswith(OF_FRAMES)
+        return (ONLY_FRAMES if is_cut else ONLY_WORDS) if finding.verdict is Verdict.possible else UNEXPLAINED
     is_open = finding.verdict is Verdict.proved and any(not other.refuted for other in finding.considered)
     return PROVED_SO_FAR if is_open else SURE[finding.verdict]
 

@@ -13,10 +13,11 @@ from dataclasses import field
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.file_names import parse_segment_file
+from kafkatx.outputs.dump_blocks import blocks_of
 from kafkatx.outputs.dump_entries import READERS, Entry
 from kafkatx.outputs.dump_indexes import IndexDump
 from kafkatx.outputs.dump_lines import LogLines
-from kafkatx.outputs.dump_log import LogDump, first_line
+from kafkatx.outputs.dump_log import LogDump, Piece, first_line
 from kafkatx.outputs.dump_objects import LogObjects, damage_object, json_line, place_fields, shown_path
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.segments.damage import Damage
@@ -52,6 +53,16 @@ class Dump:
         Raises:
             UsageError: a path does not exist, or a decoder class can't be had.
         """
+        return (piece.decode() if isinstance(piece, bytes) else piece for piece in self._all(paths))
+
+    def encoded(self, paths: Iterable[str]) -> Iterator[bytes]:
+        """Yield the same as UTF-8, bytes of names that are none as they are; raises what `pieces` raises."""
+        return (
+            piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogateescape")
+            for piece in self._all(paths)
+        )
+
+    def _all(self, paths: Iterable[str]) -> Iterator[Piece]:
         for path in paths:
             items = inventory([path], cut_texts=False)
             expect(self.progress, (item.size for item in items))
@@ -65,7 +76,7 @@ class Dump:
         for line in self._afterwards:
             self.complain(line)
 
-    def _file(self, item: Item) -> Iterator[str]:
+    def _file(self, item: Item) -> Iterator[Piece]:
         yield self._begin(item)
         if self.options.as_tool and not item.path.endswith(TOOL_ENDINGS):
             self.complain(f"Ignoring unknown file {item.path}")
@@ -96,13 +107,17 @@ class Dump:
             }
         )
 
-    def _log(self, item: Item) -> Iterator[str]:
+    def _log(self, item: Item) -> Iterator[Piece]:
         if not self.as_json and (line := first_line(item.path)):
             yield f"{line}\n"
         decode = self.options.decoder_for(_topic(item))
         with OpenFile(item.path) as file:
-            writer = LogObjects(item, self.options, decode) if self.as_json else LogLines(self.options, decode)
-            dump = LogDump(file, self.options, writer)
+            if self.as_json:
+                dump = LogDump(file, self.options, LogObjects(item, self.options, decode))
+            else:
+                lines = LogLines(self.options, decode)
+                blocks = blocks_of(file, self.options, self.options.decoder_of(_topic(item)), lines)
+                dump = LogDump(file, self.options, lines, blocks)
             for piece in dump.pieces():
                 if isinstance(piece, Damage):
                     yield from self._damage(piece)

@@ -12,6 +12,7 @@ from kafkatx.formats.file_names import BOOTSTRAP_CHECKPOINT, parse_metadata_snap
 from kafkatx.formats.record_batch import HEADER_SIZE
 from kafkatx.kernels.batches import CHECK_ALL, write_header
 from kafkatx.kernels.rows import BATCH, INVALID
+from kafkatx.outputs.dump_blocks import expect_records
 from kafkatx.outputs.dump_columns import BatchView, RecordView, batch_views, record_views
 from kafkatx.outputs.dump_options import NO_LIMIT, DumpOptions
 from kafkatx.segments.batches import Chunk, Rows
@@ -24,6 +25,9 @@ from kafkatx.terms.records import dataclass
 
 JUMPS_KEPT = 20
 
+Piece = str | bytes
+"""Lines of a dump: one as text, or a block of them as UTF-8."""
+
 
 class Writer(Protocol):
     """Lines or objects of a log file."""
@@ -33,6 +37,19 @@ class Writer(Protocol):
 
     def record(self, batch: BatchView, record: RecordView, /) -> str:
         """Return a record of a batch."""
+
+
+class Blocks(Protocol):
+    """Lines of many batches and records at once, where that pays."""
+
+    def are_worth_it(self, batches: Rows, /) -> bool:
+        """Whether these batches are to be printed so."""
+
+    def batches(self, rows: Rows, /) -> Iterator[bytes]:
+        """Yield batches without their records, as UTF-8."""
+
+    def records(self, chunk: RecordChunk, /) -> Iterator[bytes]:
+        """Yield batches and their records, as UTF-8."""
 
 
 @dataclass(slots=True)
@@ -58,10 +75,10 @@ class Jumps:
 class LogDump:
     """One pass over a log file; `jumps` and `trailing_bytes` are whole when `pieces` has ended."""
 
-    def __init__(self, file: OpenFile, options: DumpOptions, writer: Writer) -> None:
+    def __init__(self, file: OpenFile, options: DumpOptions, writer: Writer, blocks: Blocks | None = None) -> None:
         self._is_cut = options.max_bytes < file.size
         file.size = min(file.size, options.max_bytes)
-        self.options, self.writer, self.jumps = options, writer, Jumps()
+        self.options, self.writer, self.blocks, self.jumps = options, writer, blocks, Jumps()
         self._walk = RecordWalk(file, check=CHECK_ALL, largest_payload=LARGEST_PAYLOAD)
         self._told = 0
         self._end = 0
@@ -73,24 +90,34 @@ class LogDump:
             return 0
         return self._walk.file.size - self._end
 
-    def pieces(self) -> Iterator[str | Damage]:
+    def pieces(self) -> Iterator[Piece | Damage]:
         """Yield lines, and damage that is no batch as it is, in order of the file."""
         for chunk in self._walk.chunks():
+            if self._end == 0 and self.options.deep:
+                expect_records(chunk, self._walk.file)
             yield from self._new_damage()
             yield from self._shown(chunk)
         yield from self._new_damage()
 
-    def _shown(self, chunk: Chunk) -> Iterator[str]:
+    def _shown(self, chunk: Chunk) -> Iterator[Piece]:
         self._end = int(chunk.rows["position"][-1] + chunk.rows["size"][-1])
         if not self.options.deep:
-            yield from map(self.writer.batch, batch_views(chunk.rows, self._walk.file))
+            yield from self._batches(chunk.rows)
             return
         for records in self._walk.chunks_of(chunk):
             self.jumps.see(records.records["offset"])
             yield from self._records(records)
 
-    def _records(self, chunk: RecordChunk) -> Iterator[str]:
+    def _batches(self, rows: Rows) -> Iterator[Piece]:
+        if self.blocks is not None and self.blocks.are_worth_it(rows):
+            return self.blocks.batches(rows)
+        return map(self.writer.batch, batch_views(rows, self._walk.file))
+
+    def _records(self, chunk: RecordChunk) -> Iterator[Piece]:
         """Yield batches and their records, in order of the file."""
+        if self.blocks is not None and self.blocks.are_worth_it(chunk.batches[chunk.first : chunk.behind]):
+            yield from self.blocks.records(chunk)
+            return
         batches = list(batch_views(chunk.batches[chunk.first : chunk.behind], self._walk.file))
         printed = int(chunk.is_continued)
         for record in record_views(chunk):
@@ -100,7 +127,7 @@ class LogDump:
             yield self.writer.record(batches[row], record)
         yield from map(self.writer.batch, batches[printed:])
 
-    def _new_damage(self) -> Iterator[str | Damage]:
+    def _new_damage(self) -> Iterator[Piece | Damage]:
         """Yield the damage met since the last call; a batch whose only fault is its CRC is shown, too."""
         while self._told < len(self._walk.damage):
             damage = self._walk.damage[self._told]

@@ -78,13 +78,17 @@ class DumpOptions:
     as_tool: bool = False
     escape: bool = False
 
+    def decoder_of(self, topic: str | None) -> DecoderName:
+        """Return what a topic's records are read as; never BY_TOPIC."""
+        return OF_TOPIC.get(topic or "", DecoderName.PLAIN) if self.decoder is DecoderName.BY_TOPIC else self.decoder
+
     def decoder_for(self, topic: str | None) -> Decoder:
         """Return the decoder of a topic's records.
 
         Raises:
             UsageError: a decoder class that is not one of Kafka's for text and numbers.
         """
-        name = OF_TOPIC.get(topic or "", DecoderName.PLAIN) if self.decoder is DecoderName.BY_TOPIC else self.decoder
+        name = self.decoder_of(topic)
         if name is DecoderName.CLUSTER_METADATA:
             return metadata_decoder()
         if name is DecoderName.REMOTE_LOG_METADATA:

@@ -229,19 +229,19 @@ def _without_offsets(model: CaptureModel) -> Array:
     ended = model.ends.rows()
     by_client_itself = (ended.ended_by == EndedBy.client) & (ended.protocol == Protocol.classic)
     aborted = by_client_itself & (model.transactions["decision"] == PREPARE_ABORT)
-    parts = model.parts.rows
-    candidates = parts[aborted[parts["transaction"]]] if len(parts) else parts
-    found = [int(part["transaction"]) for part in candidates if _is_empty_offsets(model, part)]
-    return np.unique(np.array(found, np.int64))
+    empty = _empty_offsets(model)
+    return np.unique(empty[aborted[empty]])
 
 
-def _is_empty_offsets(model: CaptureModel, part: np.void) -> bool:
-    topic, _ = model.topic_partition(int(part["partition_code"]))
-    log_extent = model.log_extents.get(int(part["partition_code"]))
-    if topic != CONSUMER_OFFSETS or log_extent is None or not log_extent.is_whole or part["marker"] < 0:
-        return False
-    is_uncleaned = int(model.spans["marker_offset"][part["marker"]]) >= log_extent.first_dirty
-    return bool(part["span"] < 0 and part["status"] == Status.MARKED and is_uncleaned)
+def _empty_offsets(model: CaptureModel) -> Array:
+    """Transactions with a marker but no record in a partition of __consumer_offsets whose log is whole; repeated."""
+    extents = [one for one in model.log_extents.values() if one.topic == CONSUMER_OFFSETS and one.is_whole]
+    found = [np.zeros(0, np.int64)]
+    for one in extents:
+        parts = model.parts.rows[model.parts.rows["partition_code"] == one.partition_code]
+        parts = parts[(parts["span"] < 0) & (parts["marker"] >= 0) & (parts["status"] == Status.MARKED)]
+        found.append(parts["transaction"][model.spans["marker_offset"][parts["marker"]] >= one.first_dirty])
+    return np.concatenate(found)
 
 
 def _guess(model: CaptureModel, name: str, rows: list[int]) -> Case:

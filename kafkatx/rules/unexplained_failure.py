@@ -31,18 +31,22 @@ from kafkatx.histories.logs.failures import call_of
 from kafkatx.histories.logs.frameworks_named import owner_in_lines
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
+from kafkatx.rules.unexplained.brokers import BROKERS_REMEDIES, REPEATS
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import names_a_newer_one
+from kafkatx.text.sayings import damaged_file, names_a_newer_one, names_too_few_in_sync
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, as_name, facts
 
+COORDINATORS = (TRANSACTION_STATE, CONSUMER_OFFSETS)
+"""Topics that only coordinators write."""
 FATAL, ABORTABLE, RETRIABLE, PLAIN = "fatal", "abortable", "retriable", "plain"
 
 
@@ -53,6 +57,7 @@ class Facts:
     `error` is what names it, `protocol_name` and `code` the protocol's error behind it where it is called otherwise;
     `framework` what owns the producer, where the application can't call it; `is_cut` whether the lines below an
     exception that only wraps another are not at hand, `is_retry` whether a request was made again to the text's end;
+    `is_write` whether a leader refused what a producer wrote, `file` what a broker could not read records of;
     `begins` how often the application called beginTransaction since, of a producer that can do nothing more;
     `means` what the catalogue says of it, `category` what it means to the client (PLAIN: nothing shows a transaction);
     `candidates` the names of the causes that fit, the likeliest first, `open` what is said of each.
@@ -76,6 +81,8 @@ class Facts:
     framework: str | None = None
     is_cut: bool = False
     is_retry: bool = False
+    is_write: bool = False
+    file: Quoted | None = None
 
     @property
     def names_newer(self) -> bool:
@@ -120,7 +127,19 @@ class Facts:
     @property
     def is_repeated(self) -> bool:
         """Whether a broker's own request failed, which it sends again."""
-        return self.category == RETRIABLE and self.is_brokers
+        return self.category == RETRIABLE and self.is_brokers and not self.is_write and self.file is None
+
+    @property
+    def is_refused_write(self) -> bool:
+        """Whether a producer's write was refused, which the producer makes again."""
+        return self.category == RETRIABLE and self.is_write
+
+    @property
+    def who_repeats(self) -> str | None:
+        """Who tries again without being told to."""
+        if self.is_refused_write:
+            return "coordinator" if any(topic in (self.message or "") for topic in COORDINATORS) else "producer"
+        return "broker" if self.is_repeated else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +235,8 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         framework=_owner(model, told),
         is_retry=told.is_retry,
         is_cut=any(wraps_the_unsaid(model.logs, row) for row in told.rows),
+        is_write=told.is_brokers and names_too_few_in_sync(told.message),
+        file=Quoted(path) if (path := damaged_file(told.message)) is not None else None,
     )
 
 
@@ -246,7 +267,11 @@ WORDS = Words(
     summary=(
         WHAT,
         "[ ({protocol_name}, {code})]",
-        pick("means", {None: "."}, ": {means}."),
+        pick(
+            "file",
+            {None: pick("means", {None: "."}, ": {means}.")},
+            ": a batch in {file} can't be read. The file itself is damaged, not what was sent.",
+        ),
         pick("names_newer", {True: " Its words name a newer instance, but the client says so of a timeout, too."}, ""),
         pick(
             "category",
@@ -258,7 +283,9 @@ WORDS = Words(
                     " The transaction must be aborted; then the producer can go on.",
                 ),
                 RETRIABLE: pick(
-                    "is_brokers", {True: " The broker tries again by itself."}, " The same call can be made again."
+                    "is_brokers",
+                    {True: REPEATS},
+                    " The same call can be made again.",
                 ),
                 PLAIN: " Nothing here shows a transaction, or a producer with an id.",
             },
@@ -281,6 +308,7 @@ WORDS = Words(
     ),
     considered=(included("open"),),
     remedies=(
+        *BROKERS_REMEDIES,
         remedy(
             (
                 pick(
@@ -342,7 +370,7 @@ WORDS = Words(
                 "Look at the log before this line: the first error in it is the cause, this one may be its echo",
             ),
             "application",
-            unless="is_fatal is_abortable is_retriable is_repeated is_retry",
+            unless="is_fatal is_abortable is_retriable is_repeated is_retry is_refused_write file",
         ),
         remedy(
             "Look whether the client got through later (it begins a transaction, or is given a producer id). If not, "

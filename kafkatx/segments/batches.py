@@ -28,6 +28,8 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
 ROWS_PER_CHUNK = 16_384
+FEW_ROWS = 256
+"""Batches after which a walk knows about how many there are to come: whether the kernel is to be compiled."""
 BUFFER_SIZE = 2 << 20
 FEW_BYTES = 4096
 LARGEST_BUFFER = 64 << 20
@@ -44,10 +46,9 @@ Rows = np.ndarray[Any, np.dtype[Any]]
 class Chunk:
     """Some consecutive batches of a file.
 
-    `rows` has dtype kernels.rows.BATCH and is a copy; `data` holds the bytes of the file from `data_position` on and
-    is only valid
-    until the next chunk. With `bodies` asked for, every batch of `rows` up to LARGEST_BUFFER bytes lies whole in
-    `data`.
+    `rows` has dtype kernels.rows.BATCH and is nobody else's; `data` holds the bytes of the file from `data_position`
+    on and is only valid until the next chunk. With `bodies` asked for, every batch of `rows` up to LARGEST_BUFFER bytes
+    lies whole in `data`.
     """
 
     rows: Rows
@@ -107,7 +108,7 @@ class SegmentWalk:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the batches, then return; never raises for what the file holds."""
-        out = np.zeros(self._most_rows, BATCH)
+        out = np.empty(self._most_rows, BATCH)
         position: int | None = self.end
         stop = MORE_DATA
         while position is not None and stop != END:
@@ -123,7 +124,9 @@ class SegmentWalk:
             walk_batches.count(count, count * (self._size - position) // max(self._filled, 1))
             if count:
                 self._wanted = self._worth_reading(out[:count])
-                yield Chunk(out[:count].copy(), self._buffer[: self._filled], self._buffer_position)
+                rows, is_full = out[:count], 2 * count > len(out)
+                yield Chunk(rows if is_full else rows.copy(), self._buffer[: self._filled], self._buffer_position)
+                out = np.empty(self._most_rows, BATCH) if is_full else out
             self.end = position
             if position >= self._boundary and stop != END:
                 stop = MORE_DATA
@@ -187,17 +190,26 @@ class SegmentWalk:
 
     def _walk(self, position: int, out: Rows) -> tuple[int, int, int]:
         """Run the kernel over the buffer."""
-        at = position - self._buffer_position
-        data = walk_batches.view(self._buffer[: self._filled])
-        fit = self._fit
-        count, at, stop, last_offset, leader_epoch = walk_batches(
-            data, at, self._filled, self._buffer_position, self._size,
-            fit.last_offset, fit.offset_limit, fit.leader_epoch, self.check, self._seen, out, 0,
-        )  # fmt: skip
-        self._fit = ExpectedNext(last_offset, fit.offset_limit, leader_epoch)
+        fit, at = self._fit, position - self._buffer_position
+        few = len(out) if walk_batches.is_compiled else min(FEW_ROWS, len(out))
+        count, behind, stop = self._run(at, out[:few], 0)
+        if stop == FULL and few < len(out):
+            walk_batches.count(0, count * (self._size - position) // (behind - at))
+            count, behind, stop = self._run(behind, out, count)
+        at = behind
         if self.bodies and count and self._reaches_out(out[count - 1]):
             return self._without_last(out, count, fit)[0], int(out["position"][count - 1]), MORE_DATA
         return count, self._buffer_position + at, stop
+
+    def _run(self, at: int, out: Rows, row: int) -> tuple[int, int, int]:
+        """Fill `out` from `row` on; returns rows, place in the buffer of the next batch, why it stopped."""
+        fit = self._fit
+        count, at, stop, last_offset, leader_epoch = walk_batches(
+            walk_batches.view(self._buffer[: self._filled]), at, self._filled, self._buffer_position, self._size,
+            fit.last_offset, fit.offset_limit, fit.leader_epoch, self.check, self._seen, out, row,
+        )  # fmt: skip
+        self._fit = ExpectedNext(last_offset, fit.offset_limit, leader_epoch)
+        return count, at, stop
 
     def _reaches_out(self, row: Any) -> bool:
         """Whether the body of a batch (only the last one can be that) is not whole in the buffer, but could be."""
@@ -240,9 +252,19 @@ class SegmentWalk:
 
     def _fill(self, position: int) -> None:
         """Make the buffer begin at `position`."""
-        self._filled, self._buffer_position = self.file.read_into(self._buffer[: self._wanted], position), position
+        held = self.file.held(position, self._wanted)
+        if held is None:
+            self._buffer = self._free(self._buffer)
+            self._filled = self.file.read_into(self._buffer[: self._wanted], position)
+        else:
+            self._buffer, self._filled = held, len(held)
+        self._buffer_position = position
         if self._filled < self._wanted:  # the end; it may be nearer than it was: the file can have been truncated
             self._size = min(self._size, position + self._filled)
+
+    def _free(self, buffer: memoryview) -> memoryview:
+        """A buffer as large as `buffer` that may be overwritten."""
+        return buffer
 
     def _larger_than_buffer(self, position: int, out: Rows) -> tuple[int, int, int]:
         """Make room for the batch at `position`, or take its CRC in pieces when it is too large for that."""

@@ -1,15 +1,17 @@
-"""Byte strings of many rows as small integers, by Arrow's dictionary encoding.
+"""Byte strings of many rows as small integers.
 
 One Python object a distinct value, none a row.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.packing import pack_ranges
+from kafkatx.kernels.growing import with_length
+from kafkatx.kernels.interning import NO_ROOM, code_ranges
 
 
 class Interner:
@@ -18,6 +20,7 @@ class Interner:
     def __init__(self) -> None:
         self.values: list[bytes] = []
         self._codes: dict[bytes, int] = {}
+        self._table: _Table | None = None
 
     def code(self, value: bytes) -> int:
         """Return the code of one value."""
@@ -30,24 +33,63 @@ class Interner:
         """Codes (int32 array) of the ranges data[start : start + length]; -1 for a length of -1."""
         if not len(starts):
             return np.empty(0, np.int32)
-        pack_ranges.count(len(starts))
         if lengths.max() < 0:
             return np.full(len(starts), -1, np.int32)
-        if not pack_ranges.is_compiled:
+        code_ranges.count(len(starts))
+        if not code_ranges.is_compiled:
             return self._one_by_one(data, starts, lengths)
-        import pyarrow as pa
-
-        packed = np.empty(max(1, int(lengths.clip(0).sum())), np.uint8)
-        offsets = np.empty(len(starts) + 1, np.int32)
-        pack_ranges(
-            pack_ranges.view(data), np.ascontiguousarray(starts), np.ascontiguousarray(lengths), packed, offsets
-        )
-        array = pa.Array.from_buffers(pa.binary(), len(starts), [None, pa.py_buffer(offsets), pa.py_buffer(packed)])
-        encoded = array.dictionary_encode()
-        ours = np.array([self.code(value) for value in encoded.dictionary.to_pylist()], np.int32)
-        codes = ours[encoded.indices.to_numpy()]
-        return np.where(lengths < 0, np.int32(-1), codes)
+        self._table = table = self._table or _Table()
+        table.learn(self.values)
+        found = table.codes(data, np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(lengths, np.int64))
+        for value in table.values_from(len(self.values)):
+            self.code(value)
+        return found
 
     def _one_by_one(self, data: memoryview, starts: Any, lengths: Any) -> Any:
         ranges = zip(starts.tolist(), lengths.tolist(), strict=True)
         return np.array([self.code(bytes(data[at : at + size])) if size >= 0 else -1 for at, size in ranges], np.int32)
+
+
+class _Table:
+    """What the kernel looks values up in; grows by doubling."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._slots = np.full(64, -1, np.int32)
+        self._known = np.zeros(1024, np.uint8)
+        self._ends = np.zeros(32, np.int64)
+
+    def learn(self, values: list[bytes]) -> None:
+        """Take the values that were met elsewhere, in order."""
+        if new := values[self.count :]:
+            ends = np.cumsum([0, *(len(value) for value in new)], dtype=np.int64)
+            self.codes(memoryview(b"".join(new)), ends[:-1], np.diff(ends))
+
+    def values_from(self, code: int) -> list[bytes]:
+        """Return the values of this code and those behind it."""
+        ends = self._ends[code : self.count + 1].tolist()
+        return [self._known[begin:end].tobytes() for begin, end in pairwise(ends)]
+
+    def codes(self, data: memoryview, starts: Any, lengths: Any) -> Any:
+        """Codes of ranges; new values are taken."""
+        view = code_ranges.view(data.toreadonly())  # one kind of buffer: the kernel is compiled for each
+        found = np.empty(len(starts), np.int32)
+        number, why = 0, NO_ROOM
+        while why == NO_ROOM:
+            why, number, self.count = code_ranges(
+                view, starts, lengths, number, self._slots, self._known, self._ends, self.count, found
+            )
+            if why == NO_ROOM:
+                self._make_room(int(lengths[number]))
+        return found
+
+    def _make_room(self, length: int) -> None:
+        """Have room for one more value of that length, and some behind it; all slots are filled anew."""
+        end = int(self._ends[self.count])
+        self._known = with_length(self._known, end + length)
+        if 2 * (self.count + 1) <= len(self._slots) and self.count + 2 <= len(self._ends):
+            return
+        known, ends, count = self._known, self._ends, self.count
+        self._slots = np.full(2 * len(self._slots), -1, np.int32)
+        self._ends, self._known, self.count = np.zeros(len(self._slots) // 2 + 2, np.int64), np.zeros_like(known), 0
+        self.codes(known.data, ends[:count].copy(), np.diff(ends[: count + 1]))

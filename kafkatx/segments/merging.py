@@ -134,9 +134,7 @@ class Merge:
                 if (rows := stream.take(frontier, self.shape.offset)) is not None and len(rows)
             ]
             if parts:
-                rows = self._settle(*self._unite(parts))
-                if len(rows):
-                    yield rows
+                yield from self._settle(*self._unite(parts))
         yield from self._last()
 
     def _frontier(self, waiting: _Ahead, active: list[Stream]) -> int | None:
@@ -166,19 +164,32 @@ class Merge:
             rows, sources = self._once(rows, sources)
         return rows, sources
 
-    def _settle(self, rows: Rows, sources: Any) -> Rows:
-        """Set aside what contradicts, but hold the last row back until the one behind it is known.
+    def _settle(self, rows: Rows, sources: Any) -> Iterator[Rows]:
+        """Set aside what contradicts, but hold a window back until the row behind its last one is known.
 
-        Windows end anywhere.
+        Windows end anywhere. None is copied for that: what is held back is all of it.
         """
+        rows, sources = self._of_highest_epoch(rows, sources)
+        if not len(rows):
+            return
         if self._held is not None:
-            rows, sources = np.concatenate([self._held[0], rows]), np.concatenate([self._held[1], sources])
-        rows, sources = self._highest_epoch(rows, sources)
-        self._held = rows[-1:].copy(), sources[-1:].copy()
-        return rows[:-1]
+            before, of = self._held
+            if self._reaches(before[-1:], rows[:1]).any():
+                self._set_aside(before[-1:], of[-1:], np.ones(1, bool))
+                before = before[:-1]
+            if len(before):
+                yield before
+        reaches = np.zeros(len(rows), bool)
+        reaches[:-1] = self._reaches(rows[:-1], rows[1:])
+        self._held = self._without(rows, sources, reaches)
+
+    def _reaches(self, rows: Rows, next_rows: Rows) -> Any:
+        """Which rows reach over the start of the next one, of a newer leader epoch."""
+        is_older = rows["leader_epoch"] < next_rows["leader_epoch"]
+        return is_older & (rows[self.shape.last_offset] >= next_rows[self.shape.offset]) if is_older.any() else is_older
 
     def _last(self) -> Iterator[Rows]:
-        if self._held is not None and len(self._held[0]):
+        if self._held is not None:
             yield self._held[0]
 
     def _order(self, rows: Rows, sources: Any) -> Any:
@@ -205,16 +216,16 @@ class Merge:
         self._set_aside(rows, sources, ~same)
         return rows[first], sources[first]
 
-    def _highest_epoch(self, rows: Rows, sources: Any) -> tuple[Rows, Any]:
-        """Set aside rows below the highest leader epoch so far, then rows that reach over the start of a newer one."""
-        epochs = rows["leader_epoch"].astype(np.int64)
-        highest = np.maximum(np.maximum.accumulate(epochs), self._leader_epoch)
+    def _of_highest_epoch(self, rows: Rows, sources: Any) -> tuple[Rows, Any]:
+        """Set aside rows below the highest leader epoch so far."""
+        epochs = rows["leader_epoch"]
+        low, high = int(epochs.min()), int(epochs.max())
+        if low == high >= self._leader_epoch or high < 0:
+            self._leader_epoch = max(high, self._leader_epoch)
+            return rows, sources
+        highest = np.maximum(np.maximum.accumulate(epochs.astype(np.int64)), self._leader_epoch)
         self._leader_epoch = int(highest[-1])
-        rows, sources = self._without(rows, sources, (epochs < highest) & (epochs >= 0))
-        epochs, starts, ends = rows["leader_epoch"], rows[self.shape.offset], rows[self.shape.last_offset]
-        reaches = np.zeros(len(rows), bool)
-        reaches[:-1] = (ends[:-1] >= starts[1:]) & (epochs[:-1] < epochs[1:])
-        return self._without(rows, sources, reaches)
+        return self._without(rows, sources, (epochs < highest) & (epochs >= 0))
 
     def _without(self, rows: Rows, sources: Any, bad: Any) -> tuple[Rows, Any]:
         if not bad.any():

@@ -49,10 +49,13 @@ class Names:
         """
         codes = np.full(len(starts), -1, np.int32)
         for version in (0, 1):
-            chosen = np.flatnonzero((versions == version) & (lengths >= 0))
-            encoded = self._encoded_lists[version].codes(data, starts[chosen], lengths[chosen])
+            of_version = np.where(versions == version, lengths, -1)
+            if of_version.max(initial=-1) < 0:
+                continue
+            encoded = self._encoded_lists[version].codes(data, starts, of_version)
             self._decode_new(version)
-            codes[chosen] = np.asarray(self._list_of_encoded[version], np.int32)[encoded] if len(chosen) else 0
+            known = np.append(np.array(self._list_of_encoded[version], np.int32), np.int32(-1))
+            codes = np.maximum(codes, known[encoded])
         return codes
 
     def list_code(self, members: tuple[int, ...]) -> int:

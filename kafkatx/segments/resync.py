@@ -87,15 +87,17 @@ class Resync:
                 return end
         return self._first_chain(position + 1, fit)
 
-    def first_batch(self, position: int, fit: ExpectedNext, stop: int = NO_STOP) -> int | None:
+    def first_batch(
+        self, position: int, fit: ExpectedNext, stop: int = NO_STOP, longest: int = LONGEST_LEAD
+    ) -> int | None:
         """Position of the first batch that begins at `position` or behind it, by its CRC and by what follows it.
 
         None where no batch begins before `stop`: what is preallocated is not searched to its end.
 
         Nothing is known of what lies before: the batch may be part of a payload, or one that damage hid from whoever
-        read up to here. So it counts only if that reader arrives at it.
+        read up to here. So it counts only if that reader arrives at it; `longest` batches are followed.
         """
-        return self._first_chain(position, fit, LONGEST_LEAD, stop)
+        return self._first_chain(position, fit, longest, stop, FIRST_WINDOW)
 
     def first_header(self, position: int, fit: ExpectedNext) -> tuple[int, bytes] | None:
         """Position and header of the first batch from `position` on that passes its CRC, wherever it leads."""
@@ -155,12 +157,17 @@ class Resync:
         return position == self.file.size or (position < self.file.size and is_zero(self.file, position))
 
     def _first_chain(
-        self, position: int, fit: ExpectedNext, longest: int = LONGEST_CHAIN, stop: int = NO_STOP
+        self,
+        position: int,
+        fit: ExpectedNext,
+        longest: int = LONGEST_CHAIN,
+        stop: int = NO_STOP,
+        window: int = SCAN_WINDOW,
     ) -> int | None:
         """First fitting batch behind `position`; of chains that can't both be true the one that reaches further."""
         best, furthest, last_offset = None, -1, fit.last_offset
         for _ in range(MOST_CHAINS):
-            start = self._first_candidate(position, fit, stop if best is None else NO_STOP)
+            start = self._first_candidate(position, fit, stop if best is None else NO_STOP, window)
             if start is None:
                 break
             first_offset = _signed(self.file.read(start, 8))

@@ -50,17 +50,25 @@ class StateWalk(SegmentWalk):
     def state_chunks(self) -> Iterator[tuple[Rows, Rows]]:
         """Yield (batch rows, state rows in offset order) a chunk."""
         for chunk in self.chunks():
-            yield chunk.rows, self._states(chunk)
+            yield chunk.rows, self.states_of(chunk)
 
-    def _states(self, chunk: Chunk) -> Rows:
+    def states_of(self, chunk: Chunk) -> Rows:
         """Read all records of the chunk's batches; compressed ones too, though no broker writes them here."""
         rows, start = chunk.rows, -chunk.data_position
+        self._expect(rows)
         parts, begin = [], 0
         for number in np.flatnonzero((rows["attributes"] & CODEC_BITS != 0) & (rows["magic"] == 2)).tolist():
             parts.append(self._read(rows[begin:number], chunk.data, start))
             parts.append(self._read_compressed(rows[number : number + 1].copy(), chunk.data, start))
             begin = number + 1
-        return np.concatenate([*parts, self._read(rows[begin:], chunk.data, start)])
+        last = self._read(rows[begin:], chunk.data, start)
+        return np.concatenate([*parts, last]) if parts else last
+
+    def _expect(self, rows: Rows) -> None:
+        """Tell the kernel how many records there are, by those of these batches."""
+        begin = int(rows["position"][0])
+        size = int(rows["position"][-1]) + int(rows["size"][-1]) - begin
+        walk_states.count(0, int(rows["record_count"].clip(0).sum()) * (self.file.size - begin) // max(size, 1))
 
     def _read_compressed(self, row: Rows, data: memoryview, start: int) -> Rows:
         """Read one compressed batch: its payload takes the place of its body."""
@@ -81,17 +89,19 @@ class StateWalk(SegmentWalk):
 
     def _read(self, batches: Rows, data: memoryview, start: int) -> Rows:
         """Read the records of uncompressed batches; `start` is the place in `data` of the file's first byte."""
-        parts, number, record = [np.zeros(0, STATE)], 0, 0
+        parts: list[Rows] = []
+        number, record = 0, 0
         room = min(ROWS_PER_CALL, int(batches["record_count"].clip(0).sum()) + 1)
+        problems = np.zeros(1024, PROBLEM)
         while number < len(batches):
-            out, places, problems = np.zeros(room, STATE), np.zeros(room, PLACES), np.zeros(1024, PROBLEM)
+            out, places = np.zeros(room, STATE), np.zeros(room, PLACES)
             count, bad, number, record = walk_states(
                 walk_states.view(data), start, batches, number, record, out, places, problems
             )
             walk_states.count(count)
             self._note_problems(batches, problems[:bad])
             parts.append(self._named(data, out[:count], places[:count]))
-        return np.concatenate(parts) if len(parts) > 2 else parts[-1]
+        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, STATE), *parts])
 
     def _named(self, data: memoryview, rows: Rows, places: Rows) -> Rows:
         """Put the codes of ids, partition lists and unknown tags into the rows."""

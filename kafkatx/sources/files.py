@@ -27,6 +27,12 @@ Observer = Callable[[str, int, int], None]
 _observer: ContextVar[Observer | None] = ContextVar("kafkatx_observer_of_reads", default=None)
 
 
+def was_read(path: str, begin: int, end: int) -> None:
+    """Tell of what was read elsewhere, as of a read that is done here."""
+    if (observer := _observer.get()) is not None:
+        observer(path, begin, end)
+
+
 @contextmanager
 def observed(observer: Observer) -> Iterator[None]:
     """Tell `observer` of what is read inside, in this thread."""
@@ -78,6 +84,9 @@ class Backing(Protocol):
     def next_data(self, position: int) -> int:
         """First place from `position` on that may hold anything but zeros; `size` where there is none."""
 
+    def again(self) -> Backing:
+        """The same bytes, to be read and closed apart; raises OSError."""
+
     def close(self) -> None:
         """Give back what is held."""
 
@@ -87,9 +96,10 @@ class _OnDisk:
 
     request_bytes = 0
 
-    def __init__(self, path: str) -> None:
-        """Open `path`; raises OSError."""
-        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    def __init__(self, path: str, descriptor: int = -1) -> None:
+        """Open `path`, unless there is a descriptor; raises OSError."""
+        self._path = path
+        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)) if descriptor < 0 else descriptor
         self.size = os.fstat(self._descriptor).st_size
 
     def read_at(self, buffer: memoryview, position: int) -> int:
@@ -113,6 +123,10 @@ class _OnDisk:
         except OSError as error:
             return self.size if error.errno == errno.ENXIO else position
 
+    def again(self) -> Backing:
+        """The same file, also when its name is gone."""
+        return _OnDisk(self._path, os.dup(self._descriptor))
+
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
@@ -126,22 +140,20 @@ class OpenFile:
     Blocks that the disk or the store refuses to give read as zeros; `is_unreadable` tells them from real ones.
     """
 
-    def __init__(self, path: str) -> None:
-        """Open `path`; raises OSError."""
+    def __init__(self, path: str, content: Backing | None = None) -> None:
+        """Open `path`, unless its content is open; raises OSError."""
         self.path = path
-        if (openings := _openings.get()) is None:
-            self._content = _content(path)
-        else:
-            openings.opening(path)
-            try:
-                self._content = _content(path)
-            except OSError as error:
-                openings.refused(path, error)
-                raise
+        self._content = _opening(path) if content is None else content
         self.size = self._content.size
         self.request_bytes = self._content.request_bytes
         self.problem: str | None = None
         self._unreadable: list[tuple[int, int]] = []
+
+    def again(self) -> OpenFile:
+        """The same file, to be read and closed apart, by another thread for instance; raises OSError."""
+        file = OpenFile(self.path, self._content.again())
+        file.size = min(file.size, self.size)
+        return file
 
     def read(self, position: int, length: int) -> bytes:
         """Up to `length` bytes from `position`; fewer at the end or where the file has shrunk."""
@@ -157,9 +169,12 @@ class OpenFile:
             if got == 0:
                 break
             done += got
-        if (observer := _observer.get()) is not None:
-            observer(self.path, position, position + done)
+        was_read(self.path, position, position + done)
         return done
+
+    def held(self, position: int, length: int) -> memoryview | None:
+        """Up to `length` bytes from `position` as they lie in memory; None where they are read from elsewhere."""
+        return None
 
     def next_data(self, position: int) -> int:
         """First place from `position` on that may hold anything but zeros: holes of sparse files are none."""
@@ -196,6 +211,18 @@ class OpenFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _opening(path: str) -> Backing:
+    """What a path leads to, told to whoever wants to know of it; raises OSError."""
+    if (openings := _openings.get()) is None:
+        return _content(path)
+    openings.opening(path)
+    try:
+        return _content(path)
+    except OSError as error:
+        openings.refused(path, error)
+        raise
 
 
 def _content(path: str) -> Backing:

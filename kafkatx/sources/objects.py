@@ -141,6 +141,10 @@ class StoredContent:
         """`position`: objects have no holes."""
         return position
 
+    def again(self) -> StoredContent:
+        """The same object, with what is read ahead of its own."""
+        return StoredContent(self._path)
+
     def close(self) -> None:
         """Forget what was read ahead."""
         self._block = b""

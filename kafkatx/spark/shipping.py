@@ -81,7 +81,8 @@ def teller() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
                 return shipped[1]
             root, told = Path(spec.origin).parent, hashlib.sha256()
             left_out = {".pyc", ".nbi", ".nbc"}
-            kept = [path for path in root.rglob("*") if path.is_file() and path.suffix not in left_out]
+            files = (path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+            kept = [path for path in files if path.suffix not in left_out]
             for name, path in sorted((path.relative_to(root).as_posix(), path) for path in kept):
                 told.update(f"{name}\0{path.stat().st_size}\0".encode())
                 told.update(path.read_bytes())

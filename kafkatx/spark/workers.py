@@ -14,7 +14,7 @@ from kafkatx.sources.stores import take, ways
 from kafkatx.sources.urls import Way
 from kafkatx.spark import trail
 from kafkatx.spark.failures import noted
-from kafkatx.spark.memory import give_back
+from kafkatx.spark.memory import give_back, leave_out_loaded
 from kafkatx.spark.missing import Opened, Report, raised
 from kafkatx.terms.records import dataclass
 
@@ -51,4 +51,5 @@ class InWorker:
                     noted(error, noting.note)
                     raise
         finally:
+            leave_out_loaded()
             give_back()

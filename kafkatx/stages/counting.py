@@ -123,9 +123,9 @@ class CountingOfCapture:
         asked, late = (_of_length(noted.get(history.state_partition), len(t)) for noted in (self._asked, self._late))
         is_asked = asked.astype(bool) | ((many > 0) & (late >= many))
         held = held_rows(t, AskedFor(is_asked, self._asked_producers()))
-        counted = t[~held]
-        history.counted = counted_rows(counted, many[~held] > 0)
-        history.listed = listed_partitions(counted, lists)
+        counted = np.flatnonzero(~held)
+        history.counted = counted_rows(t, counted, many[counted] > 0)
+        history.listed = listed_partitions(t, counted, lists)
         rows = np.flatnonzero(held).astype(np.int32)
         history.transactions = t[rows]
         open_ = history.latest["transaction_row"] >= 0

@@ -17,6 +17,7 @@ from kafkatx.evidence.directories import Partition
 from kafkatx.histories.capture_model import Labels
 from kafkatx.histories.transaction_partitions import Status, TransactionPartitions, listed, matched
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.ordering import order_of
 from kafkatx.kernels.rows import TRANSACTION_PARTITION
 from kafkatx.stages.partitions import PartitionStory
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
@@ -58,18 +59,28 @@ class Joined:
     parts: TransactionPartitions
 
 
+def listing(model: PartitionStory) -> Iterator[tuple[Partition, Array]]:
+    """Yield the numbers of the transactions of a state partition by the data partitions that they list."""
+    assert model.history is not None
+    lists = np.ascontiguousarray(model.history.transactions["partitions_code"])
+    order = order_of(lists).astype(np.int32) if len(lists) else lists
+    codes, begins = np.unique(lists[order], return_index=True)
+    found: dict[int, list[Array]] = {}
+    for code, numbers in zip(codes.tolist(), np.split(order, begins[1:]), strict=False):
+        for member in model.names.partition_lists[code] if code >= 0 else ():
+            found.setdefault(member, []).append(numbers)
+    for member, parts in sorted(found.items()):
+        yield model.names.topic_partitions[member], np.sort(np.concatenate(parts)) if len(parts) > 1 else parts[0]
+
+
 def intervals(model: PartitionStory) -> Iterator[tuple[Partition, Intervals]]:
     """Hand out the transactions of a state partition by the data partitions that they list."""
     assert model.history is not None
     transactions = model.history.transactions
-    rows = listed(transactions, model.names.partition_lists)
-    rows = rows[np.argsort(rows["partition_code"], kind="stable")]
-    codes, begins = np.unique(rows["partition_code"], return_index=True)
-    for code, begin, end in zip(codes.tolist(), begins, np.append(begins[1:], len(rows)), strict=False):
-        of_partition = rows["transaction"][begin:end]
+    for key, of_partition in listing(model):
         for first in range(0, len(of_partition), MOST_AT_ONCE):
             numbers = of_partition[first : first + MOST_AT_ONCE]
-            yield model.names.topic_partitions[code], Intervals(model.key[1], numbers, transactions[numbers])
+            yield key, Intervals(model.key[1], numbers, transactions[numbers])
 
 
 def handed(found: Iterable[Intervals]) -> Handed:

@@ -8,9 +8,8 @@ Grain: one capture.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -23,23 +22,27 @@ from kafkatx.evidence.joining import JoinedEvidence, evidence
 from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.evidence.looking import Looker, LooksHere
 from kafkatx.evidence.plans import partition_plans
-from kafkatx.evidence.reading import PartitionReading
 from kafkatx.histories.build import build
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.merging import Stream
+from kafkatx.sources.ahead import Ahead
 from kafkatx.stages.capture_facts import capture_facts, missing_states, whole_coverage
-from kafkatx.stages.counting import CountingOfCapture
+from kafkatx.stages.counting import HELD_UP_TO, CountingOfCapture
 from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, FactKind, FactsError
 from kafkatx.stages.joined_partitions import JoinedStory
 from kafkatx.stages.joining import Joined, whole
+from kafkatx.stages.joining_here import facts_here, states_first
 from kafkatx.stages.logs import Read, checked, log_items, newest_time, united_logs
 from kafkatx.stages.naming import common_names, rename
 from kafkatx.stages.partitions import PartitionStory, fold
+from kafkatx.stages.read_ahead import read_ahead
 from kafkatx.terms.progress import Progress, expect
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import LogFacts
+
+LEAST_COUNTED_BYTES = HELD_UP_TO * 200
+"""A transaction that is counted takes no fewer bytes: a smaller capture has too few of them to count any."""
 
 
 @dataclass(slots=True)
@@ -100,22 +103,44 @@ def build_models(
     release: tuple[int, ...] = (),
     log_zone_ms: int | None = None,
     log: Read = read_log,
+    held_up_to: int | None = None,
+    ahead: Ahead | None = None,
 ) -> Iterator[JudgedCapture]:
-    """Read the captures one after the other, their logs by `log`; the other arguments as of `Telling`."""
+    """Read the captures one after the other, their logs by `log`, segments `ahead` of what is folded.
+
+    The other arguments are as of `Telling`.
+    """
     tick, captures = progress or (lambda path, size: None), [*found]
     expect(progress, (item.size for capture in captures for item in _read_items(capture)))
-    facts = (fact for number, one in enumerate(captures) for fact in _facts_here(number, one, verify_all, tick, log))
-    return (model for _, model in models(facts, Telling(as_of, release, log_zone_ms)))
+    facts = (
+        fact
+        for number, one in enumerate(captures)
+        for fact in _facts_here(number, one, verify_all, tick, log, ahead or Ahead(0), held_up_to is not None)
+    )
+    return (model for _, model in models(facts, Telling(as_of, release, log_zone_ms, held_up_to)))
 
 
-def _facts_here(number: int, capture: Capture, verify_all: bool, tick: Progress, log: Read) -> Iterator[CaptureFact]:
-    """Read and fold a capture: its facts as stage three is given them, each made when it is asked for."""
+def _facts_here(
+    number: int, capture: Capture, verify_all: bool, tick: Progress, log: Read, ahead: Ahead, may_count: bool
+) -> Iterator[CaptureFact]:
+    """Read and fold a capture: its facts as stage three is given them, each made when it is asked for.
+
+    `may_count`: its plain transactions may be counted; for that partitions are joined one by one.
+    """
     yield CaptureFact(number, OF_CAPTURE, FactKind.PLAN, capture)
-    for plan in partition_plans(capture, verify_all):
-        yield CaptureFact(number, 0, FactKind.STORY, fold(plan, partial(_announced, tick)))
-    for item in log_items(capture):
+    plans, logs = partition_plans(capture, verify_all), [*log_items(capture)]
+    if may_count and not logs and _read_bytes(capture) >= LEAST_COUNTED_BYTES:
+        yield from facts_here(number, read_ahead(states_first(plans), ahead, tick))
+        return
+    for plan, streams in read_ahead(plans, ahead, tick):
+        yield CaptureFact(number, 0, FactKind.STORY, fold(plan, streams))
+    for item in logs:
         tick(item.path, item.size)
         yield CaptureFact(number, 0, FactKind.LOG, log(item))
+
+
+def _read_bytes(capture: Capture) -> int:
+    return sum(item.size for item in _read_items(capture))
 
 
 def _read_items(capture: Capture) -> Iterator[Item]:
@@ -123,18 +148,6 @@ def _read_items(capture: Capture) -> Iterator[Item]:
     for segments in capture.segments().values():
         yield from (item for _, item in segments)
     yield from log_items(capture)
-
-
-def _announced(tick: Progress, reading: PartitionReading) -> Iterator[Stream]:
-    """The streams of a partition, each of which tells of its file when it is begun."""
-
-    def begin(item: Item, begin: Callable[[], Iterator[Rows]]) -> Iterator[Rows]:
-        tick(item.path, item.size)
-        return begin()
-
-    for stream in reading.streams():
-        item = reading.plan.files[stream.source].item
-        yield replace(stream, begin=partial(begin, item, stream.begin))
 
 
 def models(facts: Iterable[CaptureFact], telling: Telling) -> Iterator[tuple[int, JudgedCapture]]:

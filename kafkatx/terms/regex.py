@@ -5,13 +5,23 @@ from __future__ import annotations
 import re
 from typing import Any, AnyStr, cast
 
+from kafkatx.terms.kept_patterns import PATTERNS
+
 ASKED = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn", "groups", "groupindex", "flags")
 """What a compiled pattern answers."""
 
 
 def regex(pattern: AnyStr, flags: int | re.RegexFlag = 0) -> re.Pattern[AnyStr]:
-    """Return what `re.compile` does, of which nothing is compiled yet; a wrong pattern raises re.error when asked."""
+    """Return what `re.compile` does, of which nothing is compiled yet; a wrong pattern raises re.error when asked.
+
+    What it is compiled to is kept for the next run (kept_patterns.py): for patterns that stand in the package.
+    """
     return cast("re.Pattern[AnyStr]", _Regex(pattern, int(flags)))
+
+
+def regex_of_names(pattern: AnyStr) -> re.Pattern[AnyStr]:
+    """Return the same for a pattern that is made of what evidence holds; it goes with the process."""
+    return cast("re.Pattern[AnyStr]", _PassingRegex(pattern, 0))
 
 
 class _Regex:
@@ -23,9 +33,22 @@ class _Regex:
     def __getattr__(self, name: str) -> Any:
         if name not in ASKED:
             raise AttributeError(f"a pattern has no {name!r}")
-        compiled = re.compile(*self._given)
+        compiled = self._compiled(*self._given)
         self.__dict__.update({one: getattr(compiled, one) for one in ASKED})
         return self.__dict__[name]
 
+    def _compiled(self, pattern: Any, flags: int) -> re.Pattern[Any]:
+        return PATTERNS.compiled(pattern, flags)
+
     def __reduce__(self) -> Any:
         return regex, self._given
+
+
+class _PassingRegex(_Regex):
+    """One that is not kept."""
+
+    def _compiled(self, pattern: Any, flags: int) -> re.Pattern[Any]:
+        return re.compile(pattern, flags)
+
+    def __reduce__(self) -> Any:
+        return regex_of_names, self._given[:1]

@@ -10,7 +10,9 @@ Limits           A line above `LONGEST_LINE` bytes keeps its head and is flagged
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from kafkatx.terms.records import dataclass
@@ -22,6 +24,9 @@ BLOCK = 1 << 18
 HEAD = 1 << 16
 """Bytes at the beginning of a file that tell its encoding and its ends of lines."""
 
+SMALL, MOST_WHOLE = 1 << 16, 16
+"""Bytes of a text whose lines are remembered, since a dozen readers ask for them, and how many such texts are."""
+
 
 class Readable(Protocol):
     """What lines are read of: an open file, or a page that is held whole (text/whole_pages.py)."""
@@ -32,6 +37,22 @@ class Readable(Protocol):
 
     def read(self, position: int, length: int) -> bytes:
         """Up to `length` bytes from `position`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The bytes of a page, to be read like a file; two of the same bytes are one."""
+
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self.content)
+
+    def read(self, position: int, length: int) -> bytes:
+        """Up to `length` bytes from `position`."""
+        return self.content[position : position + length]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +99,32 @@ def encoding_of(head: bytes) -> Encoding:
 
 def lines(file: Readable, position: int = 0, end: int | None = None, number: int = 1) -> Iterator[Line]:
     """Yield the lines from byte `position`, which begins line `number`, up to byte `end` (default: all of the file)."""
-    encoding = encoding_of(file.read(0, HEAD))
     end = file.size if end is None else min(end, file.size)
+    known = _known(file, position, end, number) if file.size <= SMALL else None
+    yield from _walked(file, position, end, number) if known is None else known
+
+
+def _known(file: Readable, position: int, end: int, number: int) -> Sequence[Line] | None:
+    """Lines of a short text that was walked before; None where these are other lines than those of the whole."""
+    content = file.read(0, file.size)
+    if len(content) < file.size:
+        return None
+    found, places = _whole(content)
+    first, last = bisect_left(places, position), bisect_left(places, end)
+    if first >= last or found[first].number != number or found[last - 1].end != end:
+        return None
+    return found[first:last] if position in (0, places[first]) else None
+
+
+@lru_cache(maxsize=MOST_WHOLE)
+def _whole(content: bytes) -> tuple[tuple[Line, ...], tuple[int, ...]]:
+    """All lines of a text, and where each begins."""
+    found = tuple(_walked(Page(content), 0, len(content), 1))
+    return found, tuple(line.position for line in found)
+
+
+def _walked(file: Readable, position: int, end: int, number: int) -> Iterator[Line]:
+    encoding = encoding_of(file.read(0, HEAD))
     start = position = max(position, min(len(encoding.mark), end))
     kept = b""
     for at in range(position, end, BLOCK):

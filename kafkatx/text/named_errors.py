@@ -7,7 +7,8 @@ Met     somebody says so of himself, or a line that only a program prints stands
         (text/logs/talk.py).
 Rule    A line of a logger names nothing here: what it tells is read by text/logs. Which words say what does not work
         is data (terms/catalogue/symptoms.tsv); they count where the page speaks of transactions. A design that is
-        described tells of nobody's case: what a reader would see stands beside what is done on each event.
+        described tells of nobody's case: what a reader would see stands beside what is done on each event. Frames of a
+        client's call whose exception was cut off are such a symptom, too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
 from kafkatx.sources.files import OpenFile
@@ -24,18 +25,21 @@ from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
-from kafkatx.text.lines import Line, lines
+from kafkatx.text.lines import Line, Page, lines
 from kafkatx.text.logs.end_of_reading import is_end_of_reading
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
 from kafkatx.text.logs.sentences import is_of_any_case
+from kafkatx.text.logs.source_code import is_literal
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of, quoted_at
+from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 """Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
 and neither he nor a program says a word of transactions."""
+OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
+"""Parts of the names of calls of a transactional producer, in any language."""
 LONGEST = 600
 """Characters of a line that are looked at."""
 MOST = 32
@@ -43,6 +47,7 @@ MOST = 32
 _NAME = regex(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
 _IS_NAME = regex(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
 """What makes a word a name of a program's, and none of a sentence."""
+_LOOKALIKES = str.maketrans("\u0131\u017f", "is")
 FEWEST_WORDS, FEWEST_LINES = 6, 2
 """Words that make a line prose, and lines of it that describe a case."""
 _WORDS = regex(r"\b[a-z]{2,}\b")
@@ -73,6 +78,8 @@ _OF_ONE_CASE = regex(
 )
 """What says of a text that it is about somebody's own case: a time, a first person, an error, a question."""
 _FRAME = regex(r"\s*(?:at [\w.$/<>@-]{3,250}[(:]|\.\.\. \d+ more|File \")")
+_LISTED = regex(r"\s*(?:\||[-*+] )\s*\[?(?:[A-Z]{3,10}-|#)\d{1,6}\b")
+"""An entry of a list of issues or changes."""
 _FEARED = regex(
     r"\bto (?:avoid|prevent|stay clear of|not (?:get|see|run into|end (?:up )?with))\b|\b(?:avoid|prevent)(?:s|ing)\b"
     r"|\bothers? (?:\w+ )?(?:report|see|saw|get|got|meet|met|mention|describe)\w*"
@@ -106,29 +113,83 @@ def names_something(file: OpenFile) -> bool:
 
 def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     """Return errors and symptoms that lines name, each once: where somebody met it, else where it stands first."""
-    source = [replace(line, text=line.text[:LONGEST]) for line in source]
-    framer = Framer([line.text for line in source])
-    over = {below.position for line, below in pairwise(source) if is_end_of_reading(line.text, below.text)}
-    words = [line for line in source if line.text.strip() and not _is_of_logger(framer, line.text)]
-    words = [line for line in words if line.position not in over]
+    source = [replace(line, text=line.text[:LONGEST]) if len(line.text) > LONGEST else line for line in source]
+    words = _Words(source)
     is_about_transactions = any(_OF_TRANSACTIONS.search(line.text) for line in source)
     found = [
         (line, name)
-        for line in words
+        for line in _lines_that_name(source)
         for name in dict.fromkeys(errors_in(line.text))
-        if is_about_transactions or is_of_producers(name)
+        if (is_about_transactions or is_of_producers(name)) and line in words
     ]
     talk = explained(source) if found else frozenset()
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
-    is_told = is_about_transactions and not _is_of_design(line.text for line in words)
-    said = [one for line in words for one in _symptoms_in(line)] if is_told else []
+    said = [one for line, one in _symptoms_on(source) if line in words] if is_about_transactions else []
+    if said and _is_of_design(line.text for line in words.lines()):
+        said = []
+    literals = _literals(source) if said else frozenset()
+    said = [one for one in said if one.line not in literals]
+    of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
+    said += [one for _, one in _symptoms_on(of_calls, of_frames=True)]
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
-    prose = [line for line in words if len(_WORDS.findall(line.text)) >= FEWEST_WORDS]
-    is_foreign = not is_about_transactions and len(prose) >= FEWEST_LINES
-    foreign = [Statement(FOREIGN, prose[0].number, quoted_at(prose[0].text, 0))] if is_foreign else []
+    foreign = () if is_about_transactions else _foreign(words.lines())
     return (*foreign, *tuple(first.values())[:MOST])
+
+
+def _foreign(words: Iterable[Line]) -> Iterator[Statement]:
+    """Yield the first line of prose, if there is enough of it to describe a case."""
+    prose = [line for line in words if len(_WORDS.findall(line.text)) >= FEWEST_WORDS]
+    if len(prose) >= FEWEST_LINES:
+        yield Statement(FOREIGN, prose[0].number, quoted_at(prose[0].text, 0))
+
+
+class _Words:
+    """Which lines of a page are nobody's but its author's; of each it is found out when it is asked."""
+
+    def __init__(self, source: Sequence[Line]) -> None:
+        self._source = source
+        self._known: dict[int, bool] = {}
+
+    def __contains__(self, line: Line) -> bool:
+        if (is_told := self._known.get(line.position)) is None:
+            is_told = self._known[line.position] = self._is_told(line)
+        return is_told
+
+    def lines(self) -> list[Line]:
+        """All of them."""
+        return [line for line in self._source if line in self]
+
+    def _is_told(self, line: Line) -> bool:
+        is_filled = bool(line.text.strip()) and line.position not in self._over
+        return is_filled and not _is_of_logger(self._framer, line.text)
+
+    @cached_property
+    def _framer(self) -> Framer:
+        return Framer([line.text for line in self._source])
+
+    @cached_property
+    def _over(self) -> frozenset[int]:
+        """Lines that say that reading has come to its end."""
+        pairs = pairwise(self._source)
+        return frozenset(below.position for line, below in pairs if is_end_of_reading(line.text, below.text))
+
+
+def _lines_that_name(source: Sequence[Line]) -> Iterator[Line]:
+    """Yield lines that may name an error: the names of a page are few, so they are told apart first."""
+    text = "\n".join(line.text for line in source)
+    names = {found[1] for found in _NAME.finditer(text)}
+    known = [name for name in names if _IS_NAME.search(name) and _is_error(name)]
+    for line in source:
+        if any(name in line.text for name in known) or next(all_spelled_in(line.text), None) is not None:
+            yield line
+
+
+def _literals(source: Sequence[Line]) -> frozenset[int]:
+    """Numbers of lines that are strings of a program, or the rest of one."""
+    texts = [line.text for line in source]
+    return frozenset(line.number for number, line in enumerate(source) if is_literal(texts, number))
 
 
 def _is_of_design(texts: Iterable[str]) -> bool:
@@ -188,12 +249,24 @@ def _is_of_logger(framer: Framer, text: str) -> bool:
     return _FRAME.match(text) is not None or as_printed(text) is not None
 
 
-def _symptoms_in(line: Line) -> Iterator[Statement]:
-    """Yield what a line says that does not work, if it is about one case."""
-    for symptom, pattern, unless in _patterns():
-        found = pattern.search(line.text)
-        if found and not (unless and unless.search(line.text)) and not is_of_any_case(line.text):
-            yield Statement(SYMPTOM, line.number, quoted_at(line.text, found.start()), error=symptom.name)
+def _symptoms_on(source: Sequence[Line], *, of_frames: bool = False) -> Iterator[tuple[Line, Statement]]:
+    """Yield lines and what each says that does not work, if it is about one case; of frames the call they stand in."""
+    texts = [_small(line.text) for line in source]
+    page = "\n".join(texts)
+    patterns = (one for one in _patterns() if one[0].is_of_frames is of_frames)
+    asked = [one for one in patterns if any(literal in page for literal in one[0].holds)]
+    for line, text in zip(source, texts, strict=True):
+        for symptom, pattern, unless in asked:
+            found = pattern.search(line.text) if any(literal in text for literal in symptom.holds) else None
+            if found and _LISTED.match(line.text):
+                break
+            if found and not (unless and unless.search(line.text)) and not is_of_any_case(line.text):
+                yield line, Statement(SYMPTOM, line.number, quoted_at(line.text, found.start()), error=symptom.name)
+
+
+def _small(text: str) -> str:
+    """A text in small letters, those too that only a pattern that looks past case takes for `i` and `s`."""
+    return text.lower() if text.isascii() else text.lower().translate(_LOOKALIKES)
 
 
 @cache

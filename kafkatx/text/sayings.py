@@ -303,6 +303,26 @@ def names_a_newer_one(message: str) -> bool:
     return _NEWER.search(message) is not None
 
 
+_DAMAGED = regex(
+    r"\bFound record size -?\d{1,12} smaller than .{1,200}?\bin file (?P<path>[^\s,;\"']{3,500}?)[.,;\"']*(?:\s|$)"
+)
+_TOO_FEW = regex(
+    r"\binsufficient to satisfy the min\.isr requirement of \d"
+    r"|\bNumber of insync replicas for partition \S+ is \[\d+\], below required minimum"
+)
+
+
+def damaged_file(message: str) -> str | None:
+    """The file of a broker whose records it could not read (FileLogInputStream), None where no text says so."""
+    found = _DAMAGED.search(message)
+    return found["path"] if found is not None else None
+
+
+def names_too_few_in_sync(message: str) -> bool:
+    """Whether a leader says that too few replicas are in sync: the refusal of a verification has other words."""
+    return _TOO_FEW.search(message) is not None
+
+
 _BROKER = regex(r"\(broker ([^\s()]{1,300})\)")
 
 

@@ -19,7 +19,7 @@ from kafkatx.terms.regex import regex
 from kafkatx.text.connect_status import failed_in_status
 from kafkatx.text.events import Statement
 from kafkatx.text.levels import OF_KAFKA
-from kafkatx.text.lines import lines
+from kafkatx.text.lines import Page, lines
 from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.error_names import CONSTANT, KINDS
@@ -27,7 +27,7 @@ from kafkatx.text.logs.framing import Framed, Framer, continues
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of, quoted_at
+from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 LONGEST = 600
 """Characters of a line that are looked at; people's sentences that are longer are seldom about one thing."""
@@ -43,11 +43,16 @@ LONGEST_FRONT = 80
 _STAMPED = regex(STAMP)
 _LEVEL = regex(rf"^.{{0,80}}?\b(?:{OF_KAFKA})\b[\s:|\]]{{1,4}}")
 _KAFKAS = regex(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
-_OF_SETTING = r"\b[A-Z_]*CONFIG\b"
-"""A constant of the clients that is the name of a setting."""
+_OF_SETTING = r"(?:\bKAFKA_[A-Z_]{3,80}\b|\b[A-Z_]*CONFIG\b)"
+"""A constant of the clients, or a variable of an image, that is the name of a setting."""
 _ERROR = regex(rf"{KINDS}\b|(?!{_OF_SETTING}){CONSTANT}|%\d\|")
 _ONLY_WHEN = regex(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
 """Before what is no saying about this case: a heading, a condition, a plan."""
+_INDENTED_WORDS = regex(
+    r"\s+(?:[-*\u2022] )?(?!(?:at|File|throw|return|await|import|private|public|static) )(?=[A-Z\u00c0-\uffff])"
+    r"(?:.{0,200}?(?:\b[A-Za-z][a-z']*,? ){5}|.{0,200}?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{4})"
+)
+"""A sentence that stands behind blanks, as in a list, and is none of what programs print below a line."""
 _ENDS = (". ", "! ", "? ", "; ")
 """Of a sentence; what is thought of in one says nothing about the next."""
 _DURATION = regex(
@@ -93,7 +98,7 @@ def _is_programs(text: str, framed: Framed) -> bool:
     if framed.context != NOTHING or _KAFKAS.match(framed.logger) or _ERROR.search(text) or as_printed(text) is not None:
         return True
     return (
-        (not framed.layout and bool(text.strip()) and continues(text))
+        (not framed.layout and bool(text.strip()) and continues(text) and not _INDENTED_WORDS.match(text))
         or any(map(tells, {text, framed.message}))
         or is_supposed(text)
     )

@@ -7,8 +7,8 @@ bytes, and is told it once worked out: a page may have a hundred parts, and each
 from __future__ import annotations
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.terms.records import dataclass
 from kafkatx.terms.secrets import without_secrets
+from kafkatx.text.lines import Page
 
 LARGEST_PAGE = 1 << 16
 """Bytes of a page; what is larger is a log and nothing else."""
@@ -16,22 +16,6 @@ MOST_PAGES = 64
 """Pages whose answers are kept."""
 MOST_QUOTED, BEFORE = 160, 60
 """Characters of a line that are quoted, and of them before what it is quoted for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The bytes of a page, to be read like a file; two of the same bytes are one."""
-
-    content: bytes
-
-    @property
-    def size(self) -> int:
-        """How many bytes it has."""
-        return len(self.content)
-
-    def read(self, position: int, length: int) -> bytes:
-        """Up to `length` bytes from `position`."""
-        return self.content[position : position + length]
 
 
 def page_of(file: OpenFile) -> Page | None:

@@ -5,6 +5,7 @@
     python -m tests.benchmarks.generate spread DIR --transactions 1000000
     python -m tests.benchmarks.generate skewed DIR [--share 50]
     python -m tests.benchmarks.generate giant-state DIR [--share 50]
+    python -m tests.benchmarks.generate codecs DIR --size-mib 770
 
 ordinary  batches of about 16 KiB in a fixed number of transactions: what grows with the size is data, not history.
 tiny      64 producers or more, each transaction one batch of two records and a marker, every 16th aborted: all history.
@@ -14,6 +15,7 @@ The first two hold one partition, orders-0, and a `__transaction_state-0` that a
 skewed       recorded batches, five million of one producer id beside 100,000 ids with two transactions each; planted
              incidents (tests/benchmarks/skewed_transactions.py). `--share 50` makes a fiftieth of it.
 giant-state  two million transactions whose six million rows lie in one partition of fifty of `__transaction_state`.
+codecs       one segment of distinct records, with each codec (tests/benchmarks/codec_log.py).
 """
 
 import argparse
@@ -25,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
-from tests.benchmarks import data_log, skewed, skewed_transactions, state_log
+from tests.benchmarks import codec_log, data_log, skewed, skewed_transactions, state_log
 from tests.benchmarks.data_directory import Partition, finish, uuid_text
 from tests.benchmarks.layouts import MARKER, batch
 from tests.benchmarks.state_log import Rounds
@@ -164,7 +166,7 @@ def _tiny_rounds(first: int, count: int, ids: int) -> Rounds:
 def main() -> None:
     """Generate one directory from the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.generate")
-    parser.add_argument("kind", choices=("ordinary", "tiny", "spread", "skewed", "giant-state"))
+    parser.add_argument("kind", choices=("ordinary", "tiny", "spread", "skewed", "giant-state", "codecs"))
     parser.add_argument("directory", type=Path)
     parser.add_argument("--size-mib", type=int, default=1024)
     parser.add_argument("--transactions", type=int)
@@ -173,6 +175,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.kind == "ordinary":
         ordinary(given.directory, given.size_mib << 20, given.transactions or 256)
+    elif given.kind == "codecs":
+        codec_log.write(given.directory, given.size_mib << 20)
     elif given.kind == "spread":
         spread(given.directory, given.transactions or 1_000_000)
     elif given.kind == "skewed":

@@ -3,6 +3,11 @@
 python -m tests.benchmarks.report [NAME ...]     names of comparisons (default all), or `peer` for the peer alone
 python -m tests.benchmarks.report page           the page of a large cluster in a browser
 python -m tests.benchmarks.report start_up       small commands (left) and a Python that does nothing
+python -m tests.benchmarks.report dump_printing  `dump` (left) and kafka-dump-log for the same lines
+python -m tests.benchmarks.report dump_text      reading the text of a dump, and doing so line by line
+python -m tests.benchmarks.report readers        records to Arrow columns against readers in Rust, Go and Cython
+python -m tests.benchmarks.report verifying      `verify` (left) and the peer's shallow and deep runs
+python -m tests.benchmarks.report cores          two cores (left) and one; `diagnose` of 4 GiB and reading its bytes
 python -m tests.benchmarks.report spark          local[2] (left) and local[1], and both against the local engine
 """
 
@@ -13,7 +18,18 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.benchmarks import cases, comparisons, internal_topics, page, peer, spark_comparisons, start_up
+from tests.benchmarks import (
+    cases,
+    comparisons,
+    dumps,
+    internal_topics,
+    page,
+    peer,
+    readers,
+    reading,
+    spark_comparisons,
+    start_up,
+)
 from tests.benchmarks.comparisons import Figure
 from tests.benchmarks.measure import CommandFailed
 
@@ -22,10 +38,18 @@ ALONE = {
     "spark": spark_comparisons.spark,
     "internal": internal_topics.internal,
     "page": page.page,
+    "readers": readers.readers,
     "start_up": start_up.start_up,
+    "dump_printing": dumps.dump_printing,
+    "dump_text": dumps.dump_text,
+    "verifying": reading.verifying,
+    "cores": reading.cores,
 }
-"""Comparisons that run only where they are asked for."""
+"""Comparisons that are no part of comparisons.ALL, which the tests assert."""
 NAMED = {comparison.__name__: comparison for comparison in comparisons.ALL} | ALONE
+ALSO = ("verifying", "cores", "dump_printing", "dump_text", "readers", "start_up")
+EVERY = [*(comparison.__name__ for comparison in comparisons.ALL), *ALSO]
+"""What runs where nothing is asked for: everything but what needs a browser, Spark or a load of its own."""
 VERDICT = {True: "yes", False: "NO", None: ""}
 
 
@@ -34,7 +58,7 @@ def main(names: list[str]) -> None:
     for line in _preamble(names):
         print(line)
     print("| what | ours | other | relation | wanted | holds |\n| --- | --- | --- | --- | --- | --- |", flush=True)
-    for name in names or [comparison.__name__ for comparison in comparisons.ALL]:
+    for name in names or EVERY:
         for figure in _figures(name):
             print(_row(figure), flush=True)
 

@@ -4,8 +4,8 @@
     python -m tests.benchmarks.spark_export here [MIB] [RUNS]       the local engine, in this process
     python -m tests.benchmarks.spark_export bare [MIB] [RUNS]       one decode with pyarrow's writer, nothing else
 
-An ordinary directory of MIB (200) is exported RUNS times (3). The first run of `here` and `bare` warms up as well: it
-loads kernels. Steps are those of the last run; the load is told with each.
+An ordinary directory of MIB (200) is exported RUNS times (3), after a run that warms up as well: it loads kernels.
+Steps are those of the last run; the load is told with each.
 """
 
 import os
@@ -116,7 +116,7 @@ def main(engine: str, mib: str = "200", runs: str = "3") -> None:
     """Measure an engine."""
     directory = cases.ordinary_of(int(mib))
     if engine not in ("here", "bare"):
-        on_spark(engine, [cases.ordinary_of(WARM_UP_MIB), *[directory] * int(runs)])
+        on_spark(engine, [cases.ordinary_of(WARM_UP_MIB), *[directory] * (int(runs) + 1)])
         return
     pa.set_cpu_count(1)
     for _ in range(int(runs) + 1):

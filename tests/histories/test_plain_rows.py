@@ -5,13 +5,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kafkatx.histories.plain_rows import TIMES, AskedFor, counted_rows, held_rows, listed_partitions
+from kafkatx.histories.plain_rows import AskedFor, counted_rows, held_rows, listed_partitions
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import TRANSACTION
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
 
 MANY = 40
 MIDDLE = MANY // 2
+TIMES = (
+    "started_at", "decided_at", "begin_timestamp", "decision_timestamp", "completion_timestamp", "next_timestamp",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def both_engines(engine: str) -> None:
+    """All of this holds whether the kernel is compiled or not."""
 
 
 def plain(many: int = MANY, id_code: int = 0, step_ms: int = 1_000) -> Array:
@@ -177,7 +185,9 @@ def test_what_is_counted_and_listed() -> None:
     chance = np.random.default_rng(2)
     t = np.concatenate([plain(id_code=code) for code in range(3)])
     t["partitions_code"], has_data = chance.integers(0, 2, len(t)), chance.integers(0, 2, len(t)) > 0
-    found = counted_rows(t, has_data)
+    found = counted_rows(t, np.arange(len(t)), has_data)
     assert found["transactions"].tolist() == [MANY] * 3
     assert found["with_data"].tolist() == [int(has_data[t["id_code"] == code].sum()) for code in range(3)]
-    assert listed_partitions(t, [(4,), (4, 9)]).tolist() == [(code, name) for code in range(3) for name in (4, 9)]
+    assert listed_partitions(t, np.arange(len(t)), [(4,), (4, 9)]).tolist() == [
+        (code, name) for code in range(3) for name in (4, 9)
+    ]

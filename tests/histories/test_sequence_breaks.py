@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.histories.sequence_breaks import KNOWN_BATCHES, LARGEST, SequenceFold
+from kafkatx.kernels.engine import forced
 from kafkatx.kernels.rows import BATCH
 
 PRODUCER = 40
@@ -88,3 +89,53 @@ def test_windows_make_no_difference(cuts, lost):
             (2 + lost, 2, {"producer_epoch": 9}), (4 + lost, 1, {"producer_epoch": 9}), (9, 1)]  # fmt: skip
     whole = batches(*rows)
     assert breaks(*np.split(whole, sorted(cuts))) == breaks(whole)
+
+
+def counted(rows):
+    """Breaks by a plain look back at each batch of (producer id, epoch, sequence, records, offsets left out before)."""
+    seen, found, end, hole = {}, [], None, -1
+    for producer, epoch, sequence, records, left_out in rows:
+        offset = 100 if end is None else end + left_out
+        hole = offset if end is not None and left_out else hole
+        end, last = offset + records, (sequence + records - 1) % (LARGEST + 1)
+        known = seen.setdefault(producer, [])
+        alike = [one for one in known[-KNOWN_BATCHES:] if one[0] == epoch]
+        missing = known and (sequence - known[-1][2] - 1) % (LARGEST + 1)
+        if any(one[1:3] == (sequence, last) for one in alike):
+            found.append((offset, 0))
+        elif any((one[2] + 1) % (LARGEST + 1) == sequence for one in alike) or not known or known[-1][0] != epoch:
+            pass
+        elif missing <= LARGEST // 2 and hole <= known[-1][3]:
+            found.append((offset, missing))
+        known.append((epoch, sequence, last, end - 1))
+    return found
+
+
+NEAR_THE_END = st.sampled_from([*range(8), *range(LARGEST - 6, LARGEST + 1)])
+ROWS = st.lists(
+    st.tuples(st.integers(1, 3), st.integers(0, 1), NEAR_THE_END, st.integers(1, 4), st.sampled_from([0, 0, 0, 5])),
+    max_size=40,
+)
+
+
+@given(rows=ROWS, cut=st.integers(0, 40), is_compiled=st.booleans())
+def test_breaks_are_those_of_a_plain_look_back(rows, cut, is_compiled):
+    made = batches(
+        *(
+            (sequence, records, {"producer_id": producer, "producer_epoch": epoch, "skipped": skipped})
+            for producer, epoch, sequence, records, skipped in rows
+        )
+    )
+    if rows:
+        made["base_offset"] -= rows[0][-1]
+        made["last_offset"] -= rows[0][-1]
+    with forced("compiled" if is_compiled else "interpreted"):
+        assert breaks(*np.split(made, [min(cut, len(made))])) == counted(rows)
+
+
+@given(producers=st.integers(1, 90), is_compiled=st.booleans())
+def test_producers_are_told_apart_however_many_there_are(producers, is_compiled):
+    once = [(0, 2, {"producer_id": 1_000 * number}) for number in range(producers)]
+    again = [(3 if number % 7 == 0 else 2, 2, {"producer_id": 1_000 * number}) for number in range(producers)]
+    with forced("compiled" if is_compiled else "interpreted"):
+        assert len(breaks(batches(*once, *again))) == -(-producers // 7)

@@ -8,6 +8,7 @@ import pytest
 from kafkatx.cli.dump_tool import ToolOptions
 from kafkatx.outputs import dump_indexes
 from kafkatx.outputs.dump import Dump
+from kafkatx.outputs.dump_blocks import BLOCK
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.terms.errors import UsageError
 from tests import declared
@@ -400,4 +401,4 @@ def test_a_log_is_dumped_piece_by_piece(tmp_path):
     pieces = Dump(DumpOptions(), False, print).pieces([str(file)])
     first = [next(pieces) for _ in range(4)]
     assert first[2].startswith("baseOffset: 0 ")
-    assert max(len(piece) for piece in pieces) < 3000
+    assert max(len(piece) for piece in pieces) <= BLOCK

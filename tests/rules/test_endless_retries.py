@@ -105,3 +105,17 @@ def test_a_call_of_an_application_that_came_back_with_an_error_is_told(tmp_path)
         "operation on the same transaction was ongoing (after 0ms).\n"
     )
     assert told(tmp_path, text)["answer"]["state"] == "unexplained"
+
+
+BUSY = (
+    "%7|1718000001.466|ENDTXN|pay#producer-1| [thrd:main]: EndTxn returned CONCURRENT_TRANSACTIONS in state "
+    "CommittingTransaction (may_retry=true)\n"
+)
+STATE = "%7|1718000001.512|TXNSTATE|pay#producer-1| [thrd:main]: Transaction state change {change}\n"
+
+
+def test_a_state_that_only_an_answer_leads_to_ends_a_request_that_is_made_again(tmp_path):
+    for change in ("CommittingTransaction -> CommitNotAcked", "AbortingTransaction -> AbortNotAcked", "X -> Ready"):
+        assert not told(tmp_path, BUSY + STATE.format(change=change))["findings"]
+    for change in ("InTransaction -> BeginCommit", "CommittingTransaction -> AbortableError", "BeginCommit -> X"):
+        assert told(tmp_path, BUSY + STATE.format(change=change))["findings"]

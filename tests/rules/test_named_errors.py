@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,16 @@ SYMPTOMS = {
         "\u4e8b\u52a1\u6d88\u606f\uff0c\u4ece\u6628\u5929\u5f00\u59cb\u6d88\u8d39\u4e0d\u5230\u6570\u636e",
     ),
     "misconfiguration": ("the consumer received three aborted records of the transaction",),
+    "client_bug": (
+        "librdkafka hangs in `rd_kafka_begin_transaction` while there is a fatal error in its log, transactions are on",
+        "beginTransaction() never returns, the transactional producer is dead",
+    ),
     "concurrent_transactions_storm": ("sendOffsetsToTransaction never comes back, transactions everywhere else work",),
 }
 QUIET = (
     "The commit never hangs any more: transactions are fine since the upgrade.",
+    "| [KAFKA-1](x) | transactions: Invalid transition attempted from state READY to state INITIALIZING | Major |",
+    "beginTransaction never blocks: it asks no broker of the transaction.",
     "A read_committed reader gets nothing until the transaction commits. That is by design.",
     "If the coordinator is away, initTransactions() blocks for max.block.ms.",
     "Our consumer is stuck, it reads mails from IMAP.",
@@ -133,3 +140,55 @@ def test_words_say_nothing_where_a_program_does(tmp_path: Path) -> None:
     told = _told(tmp_path, f"Help, we get INVALID_PRODUCER_EPOCH and the commit never returns (transactions)\n\n{line}")
     assert all("named" not in finding["facts"] for finding in told["findings"])
     assert any(finding["severity"] != "info" for finding in told["findings"])
+
+
+CALLS = {
+    "frames_end": ("CommitTransaction", "commit_transaction", "commitTransaction", "CommitTxn"),
+    "frames_init": ("InitTransactions", "init_transactions", "initTransactions", "InitProducerId"),
+    "frames_within": (
+        "SendOffsetsToTransaction",
+        "send_offsets_to_transaction",
+        "sendOffsetsToTransaction",
+        "BeginTxn",
+    ),
+}
+FRAMES = (
+    "   at Confluent.Kafka.Producer`2.{0}(TimeSpan timeout)\n   at Bill.Relay.Run() in /src/Relay.cs:line 131\n",
+    '  File "/usr/lib/python3/site-packages/aiokafka/producer/producer.py", line 548, in {1}\n    await self._go()\n',
+    "#0 /app/src/TxWriter.php(57): RdKafka\\Producer->{2}(15000)\n#1 /app/bin/run.php(12): App\\TxWriter->run()\n",
+    "github.com/IBM/sarama.(*asyncProducer).{3}(0xc0001)\n\t/go/pkg/mod/github.com/!i!b!m/sarama/async.go:310\n",
+    "\tat org.apache.kafka.clients.producer.KafkaProducer.{2}(KafkaProducer.java:606)\n\tat a.R.go(Relay.java:8)\n",
+)
+
+
+@pytest.mark.parametrize("frames", FRAMES, ids=["net", "python", "php", "go", "java"])
+@pytest.mark.parametrize(("error", "names"), CALLS.items(), ids=CALLS)
+def test_frames_without_their_error_are_no_clean_bill(
+    error: str, names: tuple[str, ...], frames: str, tmp_path: Path
+) -> None:
+    told = _told(tmp_path, frames.format(*names))
+    (finding,) = told["findings"]
+    assert (finding["facts"]["error"], finding["severity"], finding["verdict"]) == (error, "info", "possible")
+    assert told["answer"]["state"] == "unexplained"
+
+
+@pytest.mark.parametrize("frames", FRAMES, ids=["net", "python", "php", "go", "java"])
+def test_frames_of_other_calls_are_nothing(frames: str, tmp_path: Path) -> None:
+    try:
+        told = _told(tmp_path, frames.format("Poll", "poll", "poll", "Close"))
+    except NothingReadableError:
+        return
+    assert told["findings"] == []
+
+
+LITERALS = (
+    'private const string Waited =\n    "Timeout expired after 3000ms while awaiting InitProducerId. It did not "\n'
+    '    + "complete within max.block.ms, transactions are off.";\n',
+    'assertMessage(\n    "Timeout expired after 3000ms while awaiting InitProducerId"\n);\n// transactions\n',
+)
+
+
+@pytest.mark.parametrize("text", LITERALS, ids=range(len(LITERALS)))
+def test_a_string_of_a_program_is_nobodys_symptom(text: str, tmp_path: Path) -> None:
+    with suppress(NothingReadableError):
+        assert _told(tmp_path, text)["findings"] == []

@@ -25,7 +25,32 @@ DECIDED = {
     "the same id twice": ("Two of our apps had the same transactional.id.\n", FENCED),
     "a new owner after scaling": ("We scaled out to 5 pods, the new owner of the partition uses it.\n", FENCED),
 }
+DECIDED |= {
+    "the same id in Chinese": ("两个 Producer 实例都使用了同一个 transactional.id。\n", FENCED),
+    "the same id in Japanese": ("二つのバッチで同じ transactional.id を使っていました。\n", FENCED),
+    "the same id in Korean": ("두 서비스가 동일한 transactional.id 를 사용합니다.\n", FENCED),
+    "the same id in Russian": (
+        "\u043e\u0431\u0430 \u0441\u0435\u0440\u0432\u0438\u0441\u0430 "
+        "\u0437\u0430\u043f\u0443\u0449\u0435\u043d\u044b \u0441 \u043e\u0434\u043d\u0438\u043c \u0438 "
+        "\u0442\u0435\u043c \u0436\u0435 transactional.id\n",
+        FENCED,
+    ),
+    "the same id in German": ("Beide Dienste haben die gleiche transactional.id.\n", FENCED),
+    "one instance, a unique id": ("There is a single producer created with a unique transactional id.\n", TIMED_OUT),
+    "nobody has the same": (
+        "I have a single producer, its id is a random guid. No other instance or same transactional id is used.\n",
+        TIMED_OUT,
+    ),
+    "one instance and long work in Chinese": ("单实例部署\uff0c一个批次处理时间超过两分钟。\n", TIMED_OUT),
+    "servers with one code": ("I have two servers with the same code that send to one broker.\n", FENCED),
+    "a sentence behind blanks": ("    Two of our apps had the same transactional.id for a while.\n", FENCED),
+}
 OPEN = {
+    "what not to do in Chinese": "不要使用同一个 transactional.id。\n",
+    "instances with ids of their own": "Two pods run the same app with different transactional ids.\n",
+    "messages with one id in Chinese": "两台机器消费了同一个 id 的消息。\n",
+    "a condition in Chinese": "如果两个实例使用同一个 transactional.id 会怎样\uff1f\n",
+    "a single producer and a consumer": "One producer and one consumer, both in Java.\n",
     "nothing is said": "What is it?\n",
     "one instance alone": "We have a single instance.\n",
     "slow work alone": "There is a slow query in it.\n",

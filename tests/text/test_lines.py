@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text import lines as module
-from kafkatx.text.lines import LONGEST_LINE, Line, lines
+from kafkatx.text.lines import LONGEST_LINE, Line, Page, _walked, lines
 
 
 def read(folder: Path, data: bytes, **where: int) -> list[Line]:
@@ -84,3 +84,25 @@ def test_lines_do_not_depend_on_where_a_block_ends(tmp_path_factory: pytest.Temp
         patch.setattr(module, "BLOCK", 4)
         assert read(folder, data) == whole
     assert b"".join(data[line.position : line.end] for line in whole) == data
+
+
+@given(st.lists(st.sampled_from(["a", "\r", "\n", "b\n", "\r\n", "\x85", "\u2028", "ä"]), max_size=12), st.data())
+def test_lines_that_are_remembered_are_those_that_are_read(pieces, data):
+    mark = data.draw(st.sampled_from([b"", b"\xef\xbb\xbf", b"\xff\xfe"]))
+    content = mark + "".join(pieces).encode("utf-16-le" if mark == b"\xff\xfe" else "utf-8")
+    page = Page(content)
+    places = st.integers(0, len(content))
+    position, end = data.draw(places), data.draw(st.one_of(st.none(), places))
+    number = data.draw(st.integers(1, 4))
+    if mark != b"\xff\xfe" or not (position % 2 or (end or 0) % 2):
+        walked = _walked(page, position, len(content) if end is None else end, number)
+        assert list(lines(page, position, end, number)) == list(walked)
+
+
+def test_every_stretch_of_whole_lines_is_as_it_is_read():
+    page = Page("\ufeffone\r\ntwo\n\nfour".encode())
+    whole = list(lines(page))
+    for first in range(len(whole)):
+        for last in range(first, len(whole)):
+            stretch = lines(page, whole[first].position, whole[last].end, whole[first].number)
+            assert list(stretch) == whole[first : last + 1]

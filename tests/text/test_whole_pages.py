@@ -9,11 +9,11 @@ import pytest
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text import named_errors, statements
-from kafkatx.text.lines import lines
+from kafkatx.text.lines import Page, lines
 from kafkatx.text.logs.reading import read_log
 from kafkatx.text.pages.part import PartKind
 from kafkatx.text.pages.parts import parts
-from kafkatx.text.whole_pages import LARGEST_PAGE, Page, page_of
+from kafkatx.text.whole_pages import LARGEST_PAGE, page_of
 
 STEP = """
 And then, at step {step}, InvalidPidMappingException came again.

@@ -16,6 +16,7 @@ from kafkatx.histories.logs.log_model import DAY_MS, LogModel
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
+from kafkatx.text.named_errors import MET, NAMED
 from kafkatx.text.statements import TIMEOUT
 
 ENOUGH = 2
@@ -28,6 +29,11 @@ MADE_RANDOM = "random_id"
 """The statement of who makes another transactional.id at each start."""
 _OPTION = regex(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]|$)")
 """The option by which a call of a tool names the id of its producer."""
+_WORDS = regex(r"(?<![\w.$])[a-z]{2,}(?![\w.(:=])")
+_COPIED = regex(r"\w\.[A-Z]\w{2,79}(?:Exception|Error): ?\S|KafkaError\{|%[0-7]\|")
+"""What nobody writes by hand: a program printed it, whatever stands around it."""
+FEWEST_WORDS = 5
+"""Words of people around an error that make a sentence."""
 LONGEST_MS = DAY_MS
 LONGEST_WAIT_MS = 1_800_000
 """Time from a line that says that work began to a refusal above which it was other work."""
@@ -93,6 +99,17 @@ def statements_of(logs: LogModel, path: str) -> tuple[Statement, ...]:
     """What people say on a page, whichever part of it was asked."""
     of_page = (source.statements for source in logs.facts.sources if source.path == path)
     return next((statements for statements in of_page if statements), ())
+
+
+def is_in_sentence(logs: LogModel, row: int) -> bool:
+    """Whether all that tells a line is a sentence in which somebody quotes an error: no program printed it there."""
+    line, own = int(logs.events["line"][row]), logs.string(row, "detail") or ""
+    if logs.at(row) is not None or logs.number(row, "of_day") is not None or logs.string(row, "logger"):
+        return False
+    said = [one.text for one in statements_of(logs, logs.path(row)) if one.name in (MET, NAMED) and one.line == line]
+    if any(_COPIED.search(text) for text in said):
+        return False
+    return any(len(_WORDS.findall(text.replace(own, " "))) >= FEWEST_WORDS for text in said)
 
 
 def first_of_each(said: tuple[Statement, ...], names: dict[str, int]) -> list[Statement]:

@@ -13,7 +13,7 @@ from kafkatx.local.collecting.subject import Partition, Subject
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
 from kafkatx.terms.records import dataclass
-from kafkatx.terms.regex import regex
+from kafkatx.terms.regex import regex_of_names
 from kafkatx.terms.topics import CLUSTER_METADATA, TRANSACTION_STATE
 
 OF_DIRECTORY = {
@@ -63,7 +63,7 @@ class Pick:
 def names_pattern(names: Iterable[str]) -> re.Pattern[bytes] | None:
     """Where a text names one of some ids, with nothing of a word before or behind it; None for no ids."""
     quoted = sorted((re.escape(name.encode("utf-8", "surrogateescape")) for name in names), key=len, reverse=True)
-    return regex(rb"(?<![A-Za-z0-9_])(?:" + b"|".join(quoted) + rb")(?![A-Za-z0-9_])") if quoted else None
+    return regex_of_names(rb"(?<![A-Za-z0-9_])(?:" + b"|".join(quoted) + rb")(?![A-Za-z0-9_])") if quoted else None
 
 
 def picks(capture: Capture, model: CaptureModel, subject: Subject, reach: Reach) -> list[Pick]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 from kafkatx.local.redacting.stand_ins import StandIns
 from kafkatx.local.redacting.vocabulary import is_common
-from kafkatx.terms.regex import regex
+from kafkatx.terms.regex import regex, regex_of_names
 
 _IPV4 = regex(r"(?<![\w.])(?!0\.|127\.)(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)")
 _IPV6 = regex(
@@ -109,7 +109,7 @@ class TextNames:
 
 def _pattern(names: Iterable[str], before: str, behind: str) -> re.Pattern[str] | None:
     quoted = [re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name))]
-    return regex(f"{before}(?:{'|'.join(quoted)}){behind}") if quoted else None
+    return regex_of_names(f"{before}(?:{'|'.join(quoted)}){behind}") if quoted else None
 
 
 def _marked(names: list[str]) -> re.Pattern[str] | None:
@@ -124,7 +124,7 @@ def _marked(names: list[str]) -> re.Pattern[str] | None:
     )
     ids = rf"(?<=transactional.id=){name}(?![\w.])|(?<=transactional.id = ){name}(?![\w.])"
     quoted = rf"(?<=['\"\[(]){name}(?=['\"\])])|(?<=topic ){name}(?![\w.])"
-    return regex(rf"{leads}|{ids}|{quoted}|(?<![\w.-]){name}(?=-\d+(?![\w.-]))")
+    return regex_of_names(rf"{leads}|{ids}|{quoted}|(?<![\w.-]){name}(?=-\d+(?![\w.-]))")
 
 
 def _masked(line: str) -> str:

@@ -26,7 +26,7 @@ SAYS_NOTHING = ("", "KafkaException", "_DESTROY_BROKER", "_DESTROY")
 def why_aborted(model: CaptureModel, numbers: list[int]) -> str | None:
     """The exception that each client logged just before it aborted, where all are the same."""
     found: set[str | None] = set()
-    for row in model.ends.witnesses.client_abort[numbers].tolist():
+    for row in dict.fromkeys(model.ends.witnesses.client_abort[numbers].tolist()):
         found.add(_before_line(model.logs, row) if row >= 0 else None)
         if len(found) > 1:
             return None

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from kafkatx.findings.askers import Asker, asker_of
 from kafkatx.findings.client_lines import columns, only, producer_at, seen, times_of
 from kafkatx.findings.rule import Case
-from kafkatx.findings.said_by_failures import by_words
+from kafkatx.findings.said_by_failures import by_words, with_brokers_lines
 from kafkatx.findings.starting import was_starting
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.histories.logs.testimony import told_id
+from kafkatx.histories.logs.testimony import is_in_sentence, told_id
 from kafkatx.rules.settings.too_large import too_large_case
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -44,7 +44,7 @@ class Refused:
     """What one client was refused; `topic` where all its lines name one.
 
     `is_anyones`: nothing tells that a producer asked, and other clients are refused so as well. `is_without_id`: the
-    right for a transactional.id was refused to a producer that has none.
+    right for a transactional.id was refused to a producer that has none. `is_quoted`: only people's sentences tell it.
     """
 
     client: ClientName
@@ -55,6 +55,7 @@ class Refused:
     lines: Refs
     is_anyones: bool = False
     is_without_id: bool = False
+    is_quoted: bool = False
 
     @property
     def id(self) -> str | None:
@@ -79,7 +80,8 @@ class TooFewBrokers:
 
 def refused(model: CaptureModel, told: frozenset[tuple[str | None, int | None]]) -> Iterator[Case]:
     """What clients were refused; lines that another case of the rule tells (`told`: source and line) are left out."""
-    for client, what, rows in by_words(model, refusal_in):
+    logs = model.logs
+    for client, what, rows in with_brokers_lines(logs, by_words(model, refusal_in)):
         own = [row for row in rows if not (what in OF_ANYONE and _asker(model, client, row) is Asker.another)]
         lines = event_refs(model, own, 4)
         if own and not any((line.source, line.line) in told for line in lines):
@@ -96,12 +98,13 @@ def _refused(
     since, until = times_of(logs, rows)
     topics = [topic for row in rows if (topic := logs.string(row, "topic")) is not None]
     is_anyones = what in DENIED and all(_asker(model, client, row) is Asker.unknown for row in rows)
+    is_quoted = all(is_in_sentence(logs, row) for row in rows)
     is_without_id = what is Refusal.id_denied and name.transactional_id is None and _has_no_id(logs, client)
     return Case(
         facts=Refused(
-            name, seen(model, client), what, only(topics), Count(len(rows)), lines, is_anyones, is_without_id
+            name, seen(model, client), what, only(topics), Count(len(rows)), lines, is_anyones, is_without_id, is_quoted
         ),
-        verdict=Verdict.likely if is_anyones or is_without_id else Verdict.proved,
+        verdict=Verdict.likely if is_anyones or is_without_id or is_quoted else Verdict.proved,
         severity=Severity.error,
         since=since,
         until=until,
@@ -243,7 +246,7 @@ REFUSED_WORDS = Words(
             "idempotent. Kafka's brokers ask for that right only where there is an id, so another product, or a "
             "proxy,[ {perhaps}] answered; what its principal lacks is the right to write to the topic[ {topic}].",
         },
-        SUMMARIES,
+        (pick("is_quoted", {True: "By what somebody quotes[, {perhaps}]: "}, ""), SUMMARIES),
     ),
     actors=(included("producer"),),
     steps=(
@@ -263,6 +266,12 @@ REFUSED_WORDS = Words(
             "clients for administration and readers are refused in the same words, and nothing names who asked",
             decided_by="the lines around it (the client, its thread, or the frames below the error)",
             needs="is_anyones",
+        ),
+        left_open(
+            "what was met",
+            "a sentence quotes the error, and no line that a program printed shows it",
+            decided_by="the client's own log of that time",
+            needs="is_quoted",
         ),
     ),
     remedies=(

@@ -16,6 +16,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.candidates.weighing import MOST
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
+from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import is_done_again
 from kafkatx.words.explanation import Bound, ConsideredWords, Words, included, remedy, step
@@ -57,6 +58,11 @@ class NamedFacts:
     def waits_for_init(self) -> bool:
         """Whether it is initTransactions that does not come back, of what is not said to have worked before."""
         return self.error == INIT_HANGS and not self.worked_before
+
+    @property
+    def is_of_frames(self) -> bool:
+        """Whether frames of a stack trace tell it, without the exception."""
+        return self.error.startswith(OF_FRAMES)
 
     @property
     def is_quoted(self) -> bool:
@@ -109,11 +115,17 @@ FEW_BROKERS = remedy(
 BRING = remedy(
     (
         pick("is_met", {False: "Nothing to do unless it was met: then add"}, "Add"),
-        " to this text what the program printed: its first error with the time, and the lines before it",
+        " to this text what the program printed: ",
+        pick(
+            "is_of_frames",
+            {True: "the error that these frames belong to (above them, in Python below), with its time"},
+            "its first error with the time, and the lines before it",
+        ),
     ),
     "application",
 )
 
+BY_WHAT = pick("is_of_frames", {True: "its error is cut off"}, "in somebody's words")
 NOT_SHOWN = " No line of a program in this text shows it."
 NAME = "{error}[ ({protocol_name}, {code})][: {means}]"
 
@@ -122,7 +134,7 @@ NAMED_WORDS = Words(
     title=(
         pick(
             "named",
-            {NAMED_AS_MET: "{error} mentioned", NAMED_AS_SYMPTOM: "{means}, in somebody's words"},
+            {NAMED_AS_MET: "{error} mentioned", NAMED_AS_SYMPTOM: ("{means}, ", BY_WHAT)},
             "{error} only mentioned",
         ),
     ),
@@ -131,20 +143,27 @@ NAMED_WORDS = Words(
             "named",
             {
                 NAMED_AS_MET: f"Somebody[ {{perhaps}}] met {NAME}.{NOT_SHOWN}",
-                NAMED_AS_SYMPTOM: (
-                    pick(
-                        "is_quoted",
-                        {True: "By Kafka's own words, as somebody quotes them,[ {perhaps}] {means}: {said}."},
-                        "Somebody[ {perhaps}] saw that {means}: {said}.",
+                NAMED_AS_SYMPTOM: pick(
+                    "is_of_frames",
+                    {
+                        True: "The text has frames of a stack trace without its error: {said}. By them {means}[, "
+                        "{perhaps}].",
+                    },
+                    (
+                        pick(
+                            "is_quoted",
+                            {True: "By Kafka's own words, as somebody quotes them,[ {perhaps}] {means}: {said}."},
+                            "Somebody[ {perhaps}] saw that {means}: {said}.",
+                        ),
+                        NOT_SHOWN,
                     ),
-                    NOT_SHOWN,
                 ),
             },
             f"The text speaks of {NAME}. Nothing in it shows that somebody met it;[ {{perhaps}}] nobody did.",
         ),
         "[ The text names {others}, too.]",
     ),
-    steps=(step("These are the words", cites="lines"),),
+    steps=(step(pick("is_of_frames", {True: "This is the frame"}, "These are the words"), cites="lines"),),
     considered=(included("open"),),
     remedies=(FEW_BROKERS, BRING),
 )

@@ -221,11 +221,16 @@ class StatementPattern:
     unless: str
 
 
+OF_FRAMES = "frames_"
+"""How names of symptoms begin that frames of a stack trace show."""
+
+
 @dataclass(frozen=True, slots=True)
 class Symptom:
     """What people say that does not work (symptoms.tsv): a name, the words as in StatementPattern, and what it means.
 
-    `rules` are the mechanisms that show themselves so, the commonest first.
+    `rules` are the mechanisms that show themselves so, the commonest first; `holds` are literals (small letters) of
+    which one stands in every text that says so: quick to look for.
     """
 
     name: str
@@ -233,6 +238,12 @@ class Symptom:
     unless: str
     meaning: str
     rules: tuple[str, ...]
+    holds: tuple[str, ...]
+
+    @property
+    def is_of_frames(self) -> bool:
+        """Whether frames of a stack trace say it, whose exception is not at hand."""
+        return self.name.startswith(OF_FRAMES)
 
 
 @dataclass(frozen=True, slots=True)

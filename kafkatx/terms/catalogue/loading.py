@@ -160,20 +160,27 @@ def statement_patterns() -> tuple[StatementPattern, ...]:
 @cache
 def symptoms() -> tuple[Symptom, ...]:
     """Return what people say that does not work, and what may be behind it."""
-    return tuple(_entry(Symptom, row, rules=_names(row["rules"])) for row in _rows("symptoms.tsv"))
+    return tuple(
+        _entry(Symptom, row, rules=_names(row["rules"]), holds=_parts(row["holds"])) for row in _rows("symptoms.tsv")
+    )
 
 
 def _rows(name: str) -> Iterator[Row]:
-    lines = packaged_text(__package__, name).splitlines()
-    columns = lines[0].split("\t")
-    for line in lines[1:]:
+    head, *lines = packaged_text(__package__, name).splitlines()
+    columns = head.split("\t")
+    for line in lines:
         yield dict(zip(columns, line.split("\t"), strict=True))
 
 
 def _entry(kind: Callable[..., E], row: Row, **read: object) -> E:
     """A row as an entry: the fields in `read` as given, all others as they stand in the column of their name."""
-    columns = {name: row[name] for name in kind.__annotations__ if name not in read}
-    return kind(**columns, **read)
+    return kind(**{name: row[name] for name in _columns(kind, frozenset(read))}, **read)
+
+
+@cache
+def _columns(kind: Callable[..., E], read: frozenset[str]) -> tuple[str, ...]:
+    """Fields of an entry that stand in columns of their names."""
+    return tuple(name for name in kind.__annotations__ if name not in read)
 
 
 def _changed(kind: Callable[..., E], row: Row, statements: str, **read: object) -> E:
@@ -231,7 +238,11 @@ def _state(row: Row) -> StateEntry:
 
 
 def _span(row: Row) -> Span:
-    return Span(row["since"] or None, row["until"] or None)
+    return _span_of(row["since"] or None, row["until"] or None)
+
+
+_span_of = cache(Span)
+"""Spans are few, rows are many."""
 
 
 def _parts(cell: str) -> tuple[str, ...]:
@@ -248,5 +259,6 @@ def _stated(cell: str) -> tuple[Stated, ...]:
     return tuple(Stated(parse_span(span), text) for span, _, text in pairs)
 
 
+@cache
 def _names(cell: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in cell.split(",")) if cell else ()

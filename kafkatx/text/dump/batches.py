@@ -11,16 +11,19 @@ from dataclasses import field
 
 import numpy as np
 
+from kafkatx.kernels.dumped_batches import HAS_HORIZON, IS_DEEP
+from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 from kafkatx.text.dump.abridged import complete
-from kafkatx.text.dump.columns import BatchDraft, rows_of
+from kafkatx.text.dump.columns import IS_CONTROL, BatchDraft, known_of_run, rows_of
 from kafkatx.text.dump.events import DumpedRecord, Header, control_of
 from kafkatx.text.dump.records import LogText, log_text
 from kafkatx.text.dump.rows import BATCH_COLUMNS, TextRows
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.eras import LineKind
+from kafkatx.text.printed.runs import Run, Runs, runs_of
 
 ROWS_PER_CHUNK = 4_096
 """Batches that are held as objects before they become rows."""
@@ -70,6 +73,13 @@ class Drafting:
             draft.max_timestamp = max(draft.max_timestamp, event.parsed.number("timestamp"))
         return draft
 
+    def pass_over(self, rows: Rows, *, is_deep: bool) -> None:
+        """Take note of batches that were read elsewhere, with all of their records or with none (`is_deep`)."""
+        self._has_records |= is_deep
+        means = self.needs_records | (rows["attributes"] & IS_CONTROL != 0)
+        short = rows[means & (rows["record_count"] > 0) & (not is_deep)]
+        self.short += zip(short["base_offset"].tolist(), (short["last_offset"] + 1).tolist(), strict=True)
+
     def close(self) -> None:
         """No record of the last batch comes any more."""
         draft, self._open = self._open, None
@@ -104,12 +114,48 @@ def batch_chunks(file: OpenFile, part: TextPart) -> Iterator[TextRows]:
     There is one chunk at least, which tells what was met where there is no batch.
     """
     text, drafting = log_text(file, part), Drafting()
+    runs = None if part.is_elided else runs_of(file, part.position, part.end)
     for event in text.events():
-        drafting.add(event)
+        if runs is not None and isinstance(event, Header) and runs.are_due():
+            yield from _run_at(event, runs, text, drafting)
+        else:
+            drafting.add(event)
         if len(drafting.done) >= ROWS_PER_CHUNK:
             yield chunk_of(drafting, text)
     drafting.close()
     yield chunk_of(drafting, text)
+
+
+def _run_at(header: Header, runs: Runs, text: LogText, drafting: Drafting) -> Iterator[TextRows]:
+    """Yield the run of batches that begins with a header; where there is none, the header is read as any other.
+
+    What was drafted before stands in a chunk of its own.
+    """
+    number = header.line.number
+    for run in runs_behind(header, runs, text):
+        if run.begin == header.line.position:
+            drafting.close()
+            yield chunk_of(drafting, text)
+        yield rows_of_run(run, number, text, drafting)
+        number += run.line_count
+    if number == header.line.number:
+        drafting.add(header)
+
+
+def runs_behind(header: Header, runs: Runs, text: LogText) -> Iterator[Run]:
+    """Yield the run that begins with a header, piece by piece."""
+    shape = text.shape_of_run(header)
+    if shape is not None:
+        yield from runs.at(header.line.position, shape, header.base_offset - 1, header.position)
+
+
+def rows_of_run(run: Run, number: int, text: LogText, drafting: Drafting) -> TextRows:
+    """Return a run, whose first line has a number, as rows; the text goes on behind it."""
+    is_deep = bool(run.shape & IS_DEEP)
+    drafting.pass_over(run.rows, is_deep=is_deep)
+    text.go_on_behind(run, number, is_deep=is_deep)
+    known = known_of_run(run.rows, run.is_timed, has_horizon=bool(run.shape & HAS_HORIZON))
+    return TextRows(BATCH_COLUMNS, run.rows, run.lines + number, run.positions, known)
 
 
 def chunk_of(drafting: Drafting, text: LogText) -> TextRows:

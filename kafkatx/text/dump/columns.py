@@ -95,6 +95,28 @@ OF_MESSAGES = known_as(
 """What is the same for every message of magic 0 and 1, or follows from its offset and time."""
 
 
+_SAID = known_as(
+    "base_offset", "last_offset", "record_count", "base_sequence", "producer_id", "producer_epoch", "leader_epoch",
+    "position", "size", "magic", "max_timestamp", "crc", "crc_valid", "is_transactional", "is_control",
+    "timestamp_type", "codec",
+)  # fmt: skip
+
+
+def known_of_run(rows: Rows, is_timed: Rows, *, has_horizon: bool) -> Rows:
+    """Return what is known of batches whose lines a kernel read (printed/runs.py), as `rows_of` says it of their lines.
+
+    Args:
+        rows: the batches.
+        is_timed: whether their base_timestamp is told.
+        has_horizon: whether their lines have `deleteHorizonMs`.
+    """
+    known = np.full(len(rows), _SAID, np.int64)
+    if has_horizon:
+        known |= known_as("delete_horizon") | np.where(is_timed, known_as("base_timestamp"), 0)
+    is_data = rows["attributes"] & IS_CONTROL == 0
+    return known | np.where(is_data | (rows["record_count"] == 0) | (rows["control_type"] >= 0), MARKED, 0)
+
+
 class _Table:
     """Batches whose lines carry the same fields; `fill` makes their rows."""
 

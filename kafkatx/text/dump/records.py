@@ -13,7 +13,7 @@ Limits  lookahead is paid from a budget in proportion to the text: the time is l
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from itertools import chain
 
@@ -28,9 +28,11 @@ from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
 from kafkatx.text.printed.dump_lines import DumpLine, Syntax, loose_line
 from kafkatx.text.printed.elisions import leaves_out
+from kafkatx.text.printed.eras import LineKind
 from kafkatx.text.printed.joining import ends_decoded
 from kafkatx.text.printed.line_kinds import ToolLineKind
 from kafkatx.text.printed.pasted import as_printed, has_closing_tag
+from kafkatx.text.printed.runs import Run, shape_of
 from kafkatx.text.printed.tool_lines import unpasted
 
 BUDGET = 4 << 20
@@ -50,7 +52,8 @@ _WITHOUT_METADATA = ("| key: ", "| payload: ", " payload: ")
 class LogText:
     """One pass over the lines of a log's dump.
 
-    `topic` is that of the dumped file, None where it is not known; `size` the bytes of the text. What was met on the
+    `topic` is that of the dumped file, None where it is not known; `size` the bytes of the text; `restart` gives the
+    lines from a byte on that begins a line with a number. What was met on the
     way stands in `damage`, `left_out` (offsets first, behind), `is_elided`, `is_torn` afterwards.
     """
 
@@ -58,6 +61,7 @@ class LogText:
     path: str
     topic: str | None
     size: int
+    restart: Callable[[int, int], Iterator[Line]] | None = None
     damage: list[Damage] = field(default_factory=list)
     left_out: list[tuple[int, int]] = field(default_factory=list)
     is_elided: bool = False
@@ -89,6 +93,40 @@ class LogText:
                 yield event
         if self._lacking is not None and not self.is_torn:
             self._break_off(self._lacking, "the tool ended in the middle of a line")
+
+    def shape_of_run(self, header: Header) -> int | None:
+        """Return what batches behind a header must look like to be read at once; None where none can be.
+
+        Only where all that was met so far is as the tool prints it does a line mean the same whatever stands around it.
+        """
+        shapes = self._generation.shapes
+        is_usual = (
+            self._has_metadata and self._doubt is Continuation.NOT and id(header.parsed.at) in self._generation.usual
+        )
+        if self._is_pasted or self.is_elided or not is_usual or header.parsed.kind is not LineKind.BATCH:
+            return None
+        at, is_deep = shapes.get(LineKind.RECORD, {}), LineKind.RECORD in shapes
+        prints_contents = is_deep and self._prints_contents is not False
+        if prints_contents and self._prints_contents is None:
+            return None
+        is_decoded = prints_contents and self._may_be_decoded
+        contents = prints_contents and not is_decoded
+        return shape_of(header.line.text, capitals="keySize" in at, deep=is_deep, contents=contents, decoded=is_decoded)
+
+    def go_on_behind(self, run: Run, number: int, *, is_deep: bool) -> None:
+        """Go on behind a run, of which the first line has a number, as if its batches had been read one by one."""
+        assert self.restart is not None
+        begin, last = int(run.positions[-1]), int(run.lines[-1])
+        self.source, self._waiting, self._lacking = self.restart(begin, number + last), deque(), None
+        line = self._next()
+        parsed = None if line is None else self._syntax.exact(line.text)
+        assert line is not None
+        assert parsed is not None
+        self._order.header = None
+        self._order.begin(header_of(line, parsed))
+        if is_deep:
+            self._order.record_offset, self._order.left = int(run.record_offsets[-1]), 0
+        self.source = self.restart(run.end, number + run.line_count)
 
     def _next(self) -> Line | None:
         return self._waiting.popleft() if self._waiting else next(self.source, None)
@@ -304,8 +342,11 @@ class LogText:
 
 def log_text(file: OpenFile, part: TextPart) -> LogText:
     """Return the dump of a log that a part of a text is, to be read once."""
-    source = lines(file, part.position, part.end, part.line)
-    return LogText(source, file.path, part.topic, part.end - part.position)
+
+    def restart(position: int, number: int) -> Iterator[Line]:
+        return lines(file, position, part.end, number)
+
+    return LogText(restart(part.position, part.line), file.path, part.topic, part.end - part.position, restart)
 
 
 _OF_LOGS = (ToolLineKind.BATCH, ToolLineKind.RECORD)

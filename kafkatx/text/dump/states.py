@@ -24,14 +24,16 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.dump.batches import ROWS_PER_CHUNK, Drafting, chunk_of
+from kafkatx.text.dump.batches import ROWS_PER_CHUNK, Drafting, chunk_of, rows_of_run, runs_behind
 from kafkatx.text.dump.columns import BatchDraft
 from kafkatx.text.dump.events import DumpedRecord, Header
 from kafkatx.text.dump.records import log_text
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
 from kafkatx.text.dump.starts import PrintedState, Starts
+from kafkatx.text.dump.state_runs import FoundStates, StateRuns
 from kafkatx.text.lines import Line
 from kafkatx.text.pages.part import TextPart
+from kafkatx.text.printed.runs import runs_of
 
 DELETED = "<DELETE>"
 _OLD_KEY = regex(r" key: (?:transaction_metadata::)?transactionalId=")
@@ -159,7 +161,25 @@ def state_of_message(transactional_id: str, value: dict[str, Any]) -> PrintedSta
 def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[TextRows, TextRows]]:
     """Yield batches and states (kernels.rows.STATE) of a dumped `__transaction_state` in chunks, one at least."""
     text, drafting, states = log_text(file, part), Drafting(needs_records=True), _States(file.path, names)
+    runs = None if part.is_elided else runs_of(file, part.position, part.end)
+    reader = StateRuns(names)
     for event in text.events():
+        if runs is not None and isinstance(event, Header) and runs.are_due():
+            number = event.line.number
+            for run in runs_behind(event, runs, text):
+                if run.begin == event.line.position:  # names get their codes in the order of the text
+                    drafting.close()
+                    rows = states.take()
+                    yield chunk_of(drafting, text), rows
+                read = reader.read(run)
+                if read is not None:
+                    batches = rows_of_run(read[0], number, text, drafting)
+                    yield batches, states_of_run(read[1], batches)
+                    number += read[0].line_count
+                if read is None or read[0].end < run.end:
+                    break
+            if number != event.line.number:
+                continue
         draft = drafting.add(event)
         if isinstance(event, DumpedRecord) and event.control is None:
             states.add(draft, event)
@@ -170,6 +190,13 @@ def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple
     rows = states.take()
     batches = chunk_of(drafting, text)
     yield batches, rows
+
+
+def states_of_run(found: FoundStates, batches: TextRows) -> TextRows:
+    """Return the states of a run as rows."""
+    whole, deleted = mask_of(STATE_COLUMNS, _IN_NEW_VALUE), mask_of(STATE_COLUMNS, _ALL)
+    known = np.where(found.rows["is_tombstone"] != 0, deleted, whole)
+    return TextRows(STATE_COLUMNS, found.rows, batches.lines[0] + found.lines, found.positions, known)
 
 
 @dataclass(slots=True)

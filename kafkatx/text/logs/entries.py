@@ -10,7 +10,7 @@ Threads      a trace that lines of other threads interrupt is put together again
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.literals import (
-    BROKER,
-    BROKER_WITH_LOGGERS,
     EVERY_LINE,
-    Automaton,
+    LiteralSearch,
     begins_entry,
     entries,
 )
@@ -33,6 +31,7 @@ from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.bare import is_told_throw, tells
 from kafkatx.text.logs.below import is_quiet, never_throws, of_nobody, printed, settings_in
 from kafkatx.text.logs.defect_texts import shows_defect
+from kafkatx.text.logs.entry_shapes import EntryShape
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.stamps import DATED
@@ -51,8 +50,6 @@ from kafkatx.text.logs.windows import Window
 MOST_TAIL_LINES = 500
 MOST_TAIL_BYTES = 1 << 17
 """What is looked at of the lines behind the first one of an entry."""
-LONGEST_END = 300
-"""Characters at the end of a line that its logger stands in."""
 _LOGGER = regex(r"(?:^| )\([\w$-]{1,99}(?:\.[\w$-]{1,99}){1,20}(?::\d{1,6})?\)$")
 _MAY_BE_TRACE = (b" ", b"\t", b"a", b"C", b"S", b".")
 """First bytes of lines of traces that are not their first one."""
@@ -83,48 +80,27 @@ _OF_ANOTHER = regex(rf"{DATED}|%[0-7]\|\d{{1,12}}\.\d{{3}}\|")
 """How a line of a client's log begins, which a broker's never does: two logs in one file."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryShape:
-    """How a log begins its entries, as its first lines show it (`mode`: kernels/literals.py).
-
-    `is_bare`: most lines have nothing before the message, so that a line without anything may be an event;
-    `has_loggers`: messages end with ` (logger)`.
-    """
-
-    mode: int
-    is_bare: bool
-    has_loggers: bool
-
-
-def shape_of(texts: list[str], lines: list[Framed]) -> EntryShape:
-    """Tell the shape by a sample of a log's lines and what they are."""
-    framed = [(text, line) for text, line in zip(texts, lines, strict=True) if line.layout]
-    broker = [text for text, _ in framed if text[:1] == "[" and text[1:3].isdecimal() and text[1:3].isascii()]
-    ended = [text for text, line in framed if line.logger and f" ({line.logger}" in text[-LONGEST_END:]]
-    has_loggers = bool(framed) and len(ended) >= 0.8 * len(framed)
-    if not framed or len(broker) < 0.9 * len(framed):
-        return EntryShape(EVERY_LINE, all(line.layout == MESSAGE_ONLY for _, line in framed), has_loggers)
-    return EntryShape(BROKER_WITH_LOGGERS if has_loggers else BROKER, is_bare=False, has_loggers=has_loggers)
-
-
-def cuts(window: Window, framer: Framer, shape: EntryShape, automaton: Automaton) -> Iterator[tuple[Cut, Any]]:
+def cuts(window: Window, framer: Framer, shape: EntryShape, search: LiteralSearch) -> Iterator[tuple[Cut, Any]]:
     """Yield what a window shows, again and again until its end, with the entries or lines that hold a literal."""
     while not window.is_done:
         window.grow()
         cut = Cut(window, framer, shape)
-        found, start, line = entries(cut.data, automaton, shape.mode)
-        if cut.is_final and automaton.held(cut.data[start:], np.array([0, len(cut.data) - start])):
+        found, start, line = entries(cut.data, search, shape.mode, window.still_to_come)
+        found = found[found[:, 0] >= window.known]
+        if cut.is_final and search.held(cut.data[start:], np.array([0, len(cut.data) - start])):
             last = [[start, _line_end(cut.data, start), len(cut.data), line]]
             found = np.concatenate([found, np.array(last, np.int64)])
         if shape.mode == EVERY_LINE and cut.is_final and len(cut.data) <= SMALL:
-            found = telling_lines(cut.data, automaton)
+            found = telling_lines(cut.data, search)
         elif cut.is_short:
             found = with_speaking_entries(cut.data, found)
         yield cut, found
         if cut.is_final:
             window.drop_all()
         else:
-            window.drop(*cut.resume(start, line))
+            kept, first, lines = cut.resume(start, line)
+            window.drop(kept, lines)
+            window.known = first - kept
 
 
 def entry_at(file: OpenFile, framer: Framer, position: int, line: int) -> Entry:
@@ -148,6 +124,7 @@ class Cut:
         self.data = window.data if window.data.endswith(b"\n") or not self.is_final else window.data + b"\n"
         self.is_short = self.is_final and len(self.data) <= SMALL
         self._unfinished: tuple[int, int] | None = None
+        self._done = 0
 
     @property
     def is_of_brokers(self) -> bool:
@@ -173,7 +150,7 @@ class Cut:
 
     def _entries_around(self, rows: list[list[int]]) -> Iterator[Entry]:
         """Yield the entries that lines with a literal belong to, each once."""
-        done = 0
+        done = self.window.known
         for start, _, _, line in rows:
             if start < done:
                 continue
@@ -182,7 +159,7 @@ class Cut:
             if end < 0:
                 self._unfinished = (head, number)
                 return
-            done = end
+            done = self._done = end
             if not self._begins(framed):
                 yield from self._orphan(start, line, head)
             elif self._begins(framed) and not (self.shape.has_loggers and self._is_within_message(head)):
@@ -194,7 +171,8 @@ class Cut:
         while top > 0 and self._continues_trace(self._line(self._before(top))):
             top, number = self._before(top), number - 1
         text = self.framer.inside(self._line(top))
-        if not (begins_trace(text.strip()) or is_trace_line(text) or is_told_throw(text) or _shows(text)):
+        is_shown = shows_error(text) or shows_defect(text)
+        if not (begins_trace(text.strip()) or is_trace_line(text) or is_told_throw(text) or is_shown):
             if not (self.is_short and tells(self.framer.inside(self._line(start)))):
                 return
             top, number, text = start, line, self.framer.inside(self._line(start))
@@ -280,17 +258,22 @@ class Cut:
             return bool(framed.layout)
         return self.is_short and (tells(framed.message) or shows_defect(framed.message))
 
-    def resume(self, start: int, line: int) -> tuple[int, int]:
-        """Where the next window has to begin (bytes, lines), given where the last entry begins."""
+    def resume(self, start: int, line: int) -> tuple[int, int, int]:
+        """Where the next window has to begin, which byte of it is new, and its line, given where the last entry begins.
+
+        A line above what is new is shown once more, since the first new one may be its message.
+        """
         if self._unfinished:
-            return self._unfinished
+            head, number = self._unfinished
+            return head, head, number
         if self.shape.mode != EVERY_LINE:
-            return start, line
+            return start, start, line
         for _ in range(MOST_LINES_BACK):
             if start <= 0 or not self.framer.continues(self._line(start)):
                 break
             start, line = self._before(start), line - 1
-        return (self._before(start), line - 1) if start > 0 else (start, line)
+        new = max(start, self._done)
+        return (self._before(start), new, line - 1) if start > 0 else (start, new, line)
 
     def _head_of(self, start: int, line: int, lowest: int) -> tuple[int, int, Framed]:
         """The line that a line belongs to: itself, or one above it."""
@@ -322,11 +305,21 @@ class Cut:
             at = stop + 1
         return at
 
-    def _belongs(self, line: str) -> bool:
+    def belongs(self, line: bytes) -> bool:
+        """Whether a line belongs to the one above it; its time is not what others are dated by."""
+        return self._belongs(_text(line), self.framer.frame_aside)
+
+    def has_strays(self, head: int, end: int) -> bool:
+        """Whether the lines below the one at `head`, up to `end`, begin with those of another thread's trace."""
+        message = self.framer.frame_aside(self._line(head)).message
+        return strays(message, self._tail(_line_end(self.data, head) + 1, end)) > 0
+
+    def _belongs(self, line: str, frame: Callable[[str], Framed] | None = None) -> bool:
         """Whether a line belongs to the one above it."""
         if self.framer.continues(line):
             return True
-        return not (self.shape.is_bare or self.framer.has_layout(line) or self._begins(self.framer.frame(line)))
+        frame = frame or self.framer.frame
+        return not (self.shape.is_bare or self.framer.has_layout(line) or self._begins(frame(line)))
 
     def _entry(self, start: int, line: int, framed: Framed, tail: tuple[str, ...]) -> Entry:
         if tail and (not framed.message or is_traceback(framed.message)):
@@ -359,11 +352,6 @@ class Cut:
 
     def _before(self, start: int) -> int:
         return self.data.rfind(b"\n", 0, max(0, start - 1)) + 1
-
-
-def _shows(line: str) -> bool:
-    """Whether a line that is no log's shows an error of a client, or a known defect."""
-    return shows_error(line) or shows_defect(line)
 
 
 def _is_of_brokers(line: str) -> bool:

@@ -27,6 +27,9 @@ _CONSTANT_FIRST = regex(r"([A-Z]{3,20}(?:_[A-Z]{2,20}){1,6})[.,;:)`'\"] ")
 """An error of the protocol, and words behind it that are no part of its name."""
 _FAILED = regex(rf"(?P<words>.*) \((?P<error>[A-Z_0-9]{{4,60}})(?:{EPOCH_BUMP})?\)?(?:; [a-zA-Z].*)?", re.DOTALL)
 
+QUOTES = frozenset("\"'`")
+"""Marks of quotations: one by itself, at the end of a value, was opened before the text."""
+
 Row = list[int]
 
 
@@ -65,7 +68,12 @@ def fill_field(row: Row, name: str, value: str, strings: Strings) -> None:
     elif name == "failed":
         _fill_failed(row, value.strip(), strings)
     elif name != "-":
-        row[COLUMNS[f"{name}_code"]] = strings.code(value)
+        row[COLUMNS[f"{name}_code"]] = strings.code(_within_quotation(value))
+
+
+def _within_quotation(value: str) -> str:
+    """A value at the end of a text that somebody quotes, without the mark that closes the quotation."""
+    return value[:-1] if value[-1:] in QUOTES and value.count(value[-1]) == 1 else value
 
 
 def _fill_failed(row: Row, value: str, strings: Strings) -> None:

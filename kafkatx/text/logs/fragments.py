@@ -94,13 +94,8 @@ class Found:
         return RecognisedText(self.pattern, self.values)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Three words of a text: which text, which of its pieces, where in the piece they begin."""
-
-    pattern: Pattern
-    piece: int
-    at: int
+_Place = tuple[Pattern, int, int]
+"""Three words of a text: which text, which of its pieces, where in the piece they begin."""
 
 
 def find_fragment(line: str) -> RecognisedText | None:
@@ -183,7 +178,8 @@ def _all_in(text: str) -> Iterator[Found]:
     for number in range(len(words) - WORDS + 1):
         begin = words[number][0]
         for place in index.get(text[begin : words[number + WORDS - 1][1]], ()):
-            key = id(place.pattern), place.piece, begin - place.at
+            pattern, piece, at = place
+            key = id(pattern), piece, begin - at
             if key not in followed and len(followed) < MOST_PLACES * 8:
                 followed.add(key)
                 if (found := _follow(text, place, begin)) is not None:
@@ -237,32 +233,35 @@ def _shingles() -> dict[str, tuple[_Place, ...]]:
         if pattern.loggers:
             continue
         for number, piece in enumerate(pattern.template.pieces):
+            if piece.count(" ") < WORDS - 1:
+                continue
             words = [(word.start(), word.end()) for word in _WORD.finditer(piece)]
             for first in range(len(words) - WORDS + 1):
                 begin, end = words[first][0], words[first + WORDS - 1][1]
                 if end - begin >= FEWEST_CHARACTERS:
-                    found[piece[begin:end]].append(_Place(pattern, number, begin))
+                    found[piece[begin:end]].append((pattern, number, begin))
     return {words: tuple(places) for words, places in found.items()}
 
 
 def _follow(text: str, place: _Place, begin: int) -> Found | None:
     """Follow a text from three of its words to both sides."""
-    pieces = place.pattern.template.pieces
-    piece = pieces[place.piece]
-    back = _same_back(text, begin, piece, place.at)
-    if back < place.at and not _is_begin(text, begin - back):
+    pattern, number, within = place
+    pieces = pattern.template.pieces
+    piece = pieces[number]
+    back = _same_back(text, begin, piece, within)
+    if back < within and not _is_begin(text, begin - back):
         return None
-    ahead = _same_ahead(text, begin, piece, place.at)
-    if place.at + ahead < len(piece) and not _is_end(text, begin + ahead):
+    ahead = _same_ahead(text, begin, piece, within)
+    if within + ahead < len(piece) and not _is_end(text, begin + ahead):
         return None
-    start, before, weight_before, is_begun = _backward(text, begin - back, pieces[: place.piece], back == place.at)
-    is_all = place.at + ahead == len(piece)
-    rest = zip(place.pattern.template.names[place.piece :], pieces[place.piece + 1 :], strict=True)
+    start, before, weight_before, is_begun = _backward(text, begin - back, pieces[:number], back == within)
+    is_all = within + ahead == len(piece)
+    rest = zip(pattern.template.names[number:], pieces[number + 1 :], strict=True)
     end, behind, weight_behind, is_ended = _forward(text, begin + ahead, [*rest], is_all)
     weight = weight_before + back + ahead + weight_behind
     if start < 0 or end < 0 or (not (is_begun and is_ended) and weight < TELLING):
         return None
-    return Found(place.pattern, (*before, *behind), start, end, weight, is_begun and is_ended)
+    return Found(pattern, (*before, *behind), start, end, weight, is_begun and is_ended)
 
 
 def _backward(text: str, at: int, pieces: tuple[str, ...], is_whole: bool) -> tuple[int, list[str], int, bool]:

@@ -139,6 +139,18 @@ class Framer:
                 return framed
         return self._damaged(wrapped, before)
 
+    def frame_aside(self, line: str) -> Framed:
+        """Frame a line that is none of the file's: its time is not what the next ones are dated by."""
+        met = self._midnight, self._last_of_day
+        framed = self.frame(line)
+        self._midnight, self._last_of_day = met
+        return framed
+
+    def pass_by(self, at: int) -> None:
+        """Take note of the time that a line prints which nobody frames (as if UTC; -1: without its date)."""
+        if at >= 0:
+            self._midnight, self._last_of_day = at - at % DAY_MS, at % DAY_MS
+
     def _unwrapped(self, line: str, wrappers: tuple[Wrapper, ...]) -> Wrapped:
         wrapped = self._fronts.without(line, unwrap(line, wrappers))
         if not self._indent or wrapped.text[: self._indent].strip():
@@ -341,7 +353,7 @@ class Framer:
             return stamp
         midnight: int | None = self._midnight
         if stamp.month_day:
-            midnight = midnight_of(_year(self._midnight), *stamp.month_day)
+            midnight = midnight_of(1970 + int(self._midnight / DAY_MS / 365.2425), *stamp.month_day)
         elif 0 <= self._last_of_day - DAY_MS // 2 > stamp.of_day:
             self._midnight = midnight = self._midnight + DAY_MS
         self._last_of_day = stamp.of_day
@@ -364,10 +376,6 @@ def _dated(stamp: Stamp, outer: Stamp) -> Stamp:
     step = round((outer.at - outer.at % DAY_MS + stamp.of_day - outer.at) / ZONE_STEP_MS) * ZONE_STEP_MS
     at = outer.at - outer.at % DAY_MS + stamp.of_day - step
     return replace(stamp, at=at, is_zoned=outer.is_zoned)
-
-
-def _year(midnight: int) -> int:
-    return 1970 + int(midnight / DAY_MS / 365.2425)
 
 
 def _out_of_brackets(message: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
-from kafkatx.kernels.literals import Automaton, automaton
+from kafkatx.kernels.literals import LiteralSearch
 from kafkatx.terms.catalogue.entries import EventTemplate, simple_name
 from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
@@ -130,13 +130,15 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 @cache
-def prefilter() -> Automaton:
-    """The automaton of all literals."""
+def prefilter() -> LiteralSearch:
+    """The search for all literals."""
     own = (literal for pattern in patterns() for literal in _literals(pattern))
     spelled = (text[:LONGEST_LITERAL].encode() for text in words())
     named = (f"{error.name}: ".encode() for error in error_codes())
     atoms = (atom.encode() for atom in ATOMS)
-    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *atoms, *_python_classes()))
+    return LiteralSearch(
+        (*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *atoms, *_python_classes())
+    )
 
 
 def _python_classes() -> Iterator[bytes]:

@@ -3,6 +3,8 @@
 Broken lines   A line is joined with the next one where the two together hold more of a text of Kafka's than each by
                itself, or a class, a frame or a client's bracket that neither has whole. A line that begins as lines of
                logs do (a time, a level, a frame) is never the rest of the one above.
+Flat lines     An exception right behind the logger at the end of a broker's line stood below it: shippers of logs turn
+               the end of a line into a blank.
 Objects        JSON that was printed over many lines is one line again where all of it is there.
 Places         A joined line has number and place of its first, lines that stood in one have the same.
 """
@@ -62,6 +64,11 @@ _OPEN_ERROR = regex(r"KafkaError\{[^{}]{0,1000}$")
 _TIMED_HEAD = regex(rf"(?:{STAMP})(?: (?:[\w$]+\.){{1,20}}[\w$]+ [\w$<>]+)?")
 """A time, or the first of the two lines of java.util.logging."""
 _LEVEL_FIRST = regex(r"(?:SEVERE|WARNING|INFO|CONFIG|FINE(?:R|ST)?): ")
+_FLAT = regex(
+    r"(?<=\S \()(?:[a-z]\w*\.){1,12}[A-Z][\w$]{2,79}(?::\d{1,5})?\) "
+    r"(?=(?:[a-z]\w*\.){2,12}[A-Z]\w{2,79}(?:: |$))"
+)
+"""The logger at the end of a line, and an exception behind it."""
 _TYPED = regex(
     r"\s{0,8}(?:>>> (?=(?:await|from|import|for|with|if|try|del|async|def)\b|[a-z_][\w.]{0,80}(?: ?= ?\S|\(|$))"
     r"|In \[\d{1,5}\]: )"
@@ -73,9 +80,20 @@ def page_lines(source: Sequence[Line]) -> Iterator[Line]:
     """Yield the lines of a log that a page shows."""
     filled = [line for line in source if line.text.strip()]
     foreign = sum(not (begins_line(line.text) or goes_on(line.text)) for line in filled)
-    whole = list(_objects(source))
+    whole = list(_unfolded(_objects(source)))
     undone = _without_writers(whole, list(_undone(whole, is_log=foreign * FEWEST_OF_LOG < len(filled))))
     return _joined(_objects(_answers(_without_indent(undone))))
+
+
+def _unfolded(source: Iterable[Line]) -> Iterator[Line]:
+    """Lines with what was printed below a broker's line, and pasted behind it, below it again."""
+    for line in source:
+        found = _FLAT.search(line.text) if ") " in line.text else None
+        if found is None:
+            yield line
+            continue
+        yield replace(line, text=line.text[: found.end() - 1])
+        yield replace(line, text=line.text[found.end() :])
 
 
 def _without_writers(source: list[Line], undone: list[Line]) -> list[Line]:

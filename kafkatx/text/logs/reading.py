@@ -9,6 +9,8 @@ logs into one and says before each line whose it is, each writer is a source of 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -20,12 +22,15 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
+from kafkatx.text.logs.alike import Alike, Kinds
 from kafkatx.text.logs.columns import PENDING, Columns, is_fast, read_columns
-from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts, entry_at, shape_of
-from kafkatx.text.logs.filling import COLUMNS
+from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts, entry_at
+from kafkatx.text.logs.entry_shapes import begins_with_trace, shape_of
+from kafkatx.text.logs.filling import COLUMNS, Row
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
 from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of, spoken_event_of
+from kafkatx.text.logs.repeated import Block, Repeated
 from kafkatx.text.logs.said_before import fill_said_before
 from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
@@ -108,8 +113,12 @@ class _Reading:
         others = self._sample_behind() if len(sample) == SAMPLE_LINES else []
         shape = shape_of([*sample, *others], [*framed, *(self.framer.frame(text) for text in others)])
         is_short = self.window.end - self.part.position <= SMALL
+        if is_short and begins_with_trace(sample, framed):
+            shape = replace(shape, mode=EVERY_LINE)
         self.framer.asks_what_is_known = is_short and shape.mode == EVERY_LINE and not shape.has_loggers
         self.framer.restart()
+        can_be_alike = shape.mode == EVERY_LINE and not shape.has_loggers and not shape.is_bare
+        self.repeated = Repeated(Kinds(self.framer)) if can_be_alike and self.window.is_plain else None
         for cut, found in cuts(self.window, self.framer, shape, prefilter()):
             self._take_cut(cut, found)
         self.blocks.close()
@@ -176,21 +185,90 @@ class _Reading:
             parts.append(columns.events)
             self._hear(columns)
             found = found[columns.slow]
-        rows = [row for entry in cut.entries(found) if (row := self._row(entry, cut.is_short)) is not None]
-        if rows:
-            parts.append(np.array(rows, EVENT))
-        if parts:
-            events = np.concatenate(parts)
-            self.thinning.add(events[np.argsort(events["position"], kind="stable")])
+        if self.repeated is not None and not cut.is_short:
+            parts.append(self._take_kinds(cut, self.repeated, found))
+        else:
+            parts.append(self._read_each(cut, found))
+        events = np.concatenate(parts)
+        self.thinning.add(events[np.argsort(events["position"], kind="stable")])
         self._forget_strings()
+
+    def _read_each(self, cut: Cut, found: Any) -> Any:
+        """Read entries one by one."""
+        rows = [row for entry in cut.entries(found) if (row := self._row(entry, cut.is_short)) is not None]
+        return np.array(rows, EVENT)
+
+    def _take_kinds(self, cut: Cut, repeated: Repeated, found: Any) -> Any:
+        """Read the entries of a window: those of known kinds at once, the others one by one, each in its place."""
+        alike = repeated.kinds.read(cut, found, self.strings)
+        parts = []
+        for first, end in alike.stretches():
+            if alike.kinds[first] is None:
+                parts.append(np.array([*self._read_blocks(cut, repeated, found[first:end])], EVENT))
+            else:
+                self._pass_by(alike, first, end)
+        return np.concatenate([alike.events[alike.are_events()], *parts])
+
+    def _read_blocks(self, cut: Cut, repeated: Repeated, found: Any) -> Iterator[tuple[int, ...]]:
+        """Read entries one by one, but for those that have been read before."""
+        first = number = 0
+        while number < len(found):
+            block = repeated.block(cut, int(found[number, 0]))
+            if block is None:
+                number += 1
+                continue
+            yield from self._read_each(cut, found[first:number]).tolist()
+            first = number + int(np.searchsorted(found[number:, 0], block.end))
+            yield from self._read_block_of(cut, repeated, block, found[number:first])
+            number = first
+        yield from self._read_each(cut, found[first:]).tolist()
+
+    def _read_block_of(self, cut: Cut, repeated: Repeated, block: Block, found: Any) -> Iterator[tuple[int, ...]]:
+        """Read the entries of a block, if they have not been read before."""
+        position = cut.window.position + block.start
+        line = cut.window.line + int(found[0, 3]) - cut.data.count(b"\n", block.start, int(found[0, 0]))
+        if (known := repeated.read(cut, block, self.strings)) is not None:
+            for framed, tail, row in known.entries:
+                self._meet(framed)
+                if row is not None:
+                    row[COLUMNS["position"]] += position
+                    row[COLUMNS["line"]] += line
+                    yield self._told(Entry(row[COLUMNS["position"]], row[COLUMNS["line"]], framed, tail), row)
+            self.framer.pass_by(known.own_time)
+            return
+        read = []
+        for entry in cut.entries(found):
+            row = event_of(entry, self.strings)
+            read.append((entry, row and [*row]))
+            self._meet(entry.framed)
+            if row is not None:
+                yield self._told(entry, row)
+        repeated.learn(cut, block, line, read, self.strings)
+
+    def _pass_by(self, alike: Alike, first: int, end: int) -> None:
+        """Learn from lines of known kinds what is learnt from each (`_row`)."""
+        for kind, numbers in alike.groups(first, end):
+            side = side_of(kind.framed)
+            self._count(side, kind.framed.context.broker_id, len(numbers))
+            self._meet_level(kind.framed.level)
+            if not kind.is_event:
+                continue
+            if side is Side.unknown and kind.side >= 0:
+                self.sides[Side(kind.side)] += len(numbers)
+            for some in filter(None, (numbers[:-1], numbers[-1:])):
+                framed = replace(kind.framed, at=int(alike.events["at"][some[0]]))
+                alike.events["source"][some] = self.writers.number(framed, kind.side, len(some))
+        self.framer.pass_by(int(alike.own_times[end - 1]))
 
     def _row(self, entry: Entry, is_short: bool) -> tuple[int, ...] | None:
         row = event_of(entry, self.strings)
         if row is None and is_short:
             row = spoken_event_of(entry, self.strings)
         self._meet(entry.framed)
-        if row is None:
-            return None
+        return None if row is None else self._told(entry, row)
+
+    def _told(self, entry: Entry, row: Row) -> tuple[int, ...]:
+        """The row of an entry that is an event, with its source; settings below it are read."""
         if side_of(entry.framed) is Side.unknown and (told := row[COLUMNS["side"]]) >= 0:
             self.sides[Side(told)] += 1
         row[COLUMNS["source"]] = self.writers.number(entry.framed, row[COLUMNS["side"]])

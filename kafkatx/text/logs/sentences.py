@@ -21,12 +21,14 @@ _MENTION = regex(
     rf"(?<![\w])(?:[a-z]\w*\.){{0,8}}{MENTIONED}"
     r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server|kafka): "
 )
-_END = regex(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])")
+_END = regex(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])|[\u3002\uff01\uff1f]\s*")
 _QUOTED = regex(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
 _SHOWN = regex(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
 _ITEM = regex(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
+FEWEST_LETTERS = 8
+"""Letters of a script other than Latin that make a sentence."""
 _WORDS = regex(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
-_HAN = regex(r"[\u4e00-\u9fff]")
+_HAN = regex(r"[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3\u0430-\u044f]")
 _LOGGED = regex(
     rf"{TIMED}|(?:^|^\S{{1,40}} |[\[|<(]) *(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|INFO|DEBUG)\b|^\s*at "
     r"|Caused by|^Traceback|^\s*File \""
@@ -92,7 +94,7 @@ def _is_printed(plain: str) -> bool:
 
 def _is_prose(sentence: str) -> bool:
     """Whether words make up a sentence, and not the label of a program's message."""
-    return len(_WORDS.findall(sentence)) >= 4 or len(_HAN.findall(sentence)) >= 8
+    return len(_WORDS.findall(sentence)) >= 4 or len(_HAN.findall(sentence)) >= FEWEST_LETTERS
 
 
 def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[str, bool]:

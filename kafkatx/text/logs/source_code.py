@@ -1,9 +1,9 @@
 """Stretches of source code in a page: a message there is what a program may print, not what one printed.
 
 Rule    A line is code if it stands among lines of code, and is itself what holds a message there: a literal in
-        quotation marks, a comment, an expression. An exception at the beginning of a line is output, even right below
-        a program. A line with a blank that no value has filled, or that closes a call behind a literal, is code by
-        itself.
+        quotation marks, a comment, an expression. A block of documentation is code by its own signs. An exception at
+        the beginning of a line is output, even right below a program. A line with a blank that no value has filled, or
+        that closes a call behind a literal, is code by itself.
 What pasting puts before lines (quotation, signs of a diff, numbers, the path that grep prints) is looked through.
 """
 
@@ -25,6 +25,8 @@ NEAR = 4
 """Lines before and behind a line that tell whether it stands in code, empty ones not counted."""
 FEWEST = 2
 """Lines of code among them."""
+MOST_DOCUMENTED = 40
+"""Lines of a block of documentation to each side of one."""
 MOST_BLANK = 2
 """Empty lines in a row that code may have."""
 _FRONT = regex(
@@ -61,6 +63,9 @@ _STRONG = regex(
     r"|\s*\w+=[^\s,;]+,$|\s*[A-Za-z]\w*:\s+(?:\[\]\w|-?\d+,$|\w+\{)"
 )
 _COMMENT = regex(r"\s*(?:/\*|\*/|\*(?:\s|$)|//|#(?:\s|:)|--\s|;;|\"\"\"|'''|<!--)|.*\*/\s*$|.{1,200}\s//\s")
+_DOCUMENTED = regex(r"\s*(?:\*(?!\*)|/\*\*)")
+_DOCUMENTING = regex(r"\s*(?:/\*\*(?:\s|$)|\*/\s*$|\*\s*@[A-Za-z]{3,20}\b)")
+"""A line of a block of documentation, and one that shows that it is none of a list."""
 _CLOSING = regex(r"\s*[\])}]+[;,]?\s*$")
 _LITERAL = regex(
     r"\s*[frbu]?[\"'`].*[\"'`]?\s*[+\\,;:)\]}]*$|.*[\"'`][^\"'`]{3,}[\"'`]\s*(?:\}|\)|,|;|:|\]|\+"
@@ -76,9 +81,16 @@ _UNFILLED_LITERAL = regex(
     r"[\"'`].*(?<![\w=])\{\w{0,30}(?::[^}]{0,8}|![rs])?\}.*[\"'`]?|.*(?<![\w=])\{\}.*[\"'`][,)+;]"
 )
 _CLOSED_CALL = regex(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
+_ENTRY = regex(r"\s*[A-Z][A-Za-z]{2,60} ?= ?-?\d{1,4},\s*$")
+"""An entry of an enumeration."""
 _DESCRIBED = regex(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]", re.IGNORECASE)
 """What a table in a program says of an error."""
-_OPEN_CALL = regex(r".*[\w\]]\(\s*$|\s*\w+ ?[=:]\s*\(?\s*$")
+_ELEMENT = regex(r"\s*['`][^'`]{0,600}['`],\s*$")
+"""An element of an array in JavaScript or Python, one a line; JSON, which logs are kept in, has other marks."""
+_OPEN_CALL = regex(
+    r".*[\w\]]\(\s*$|\s*(?:(?:public|private|protected|internal|static|final|const|readonly|let|var|val|export|String"
+    r"|string|char|auto)\b[\w<>&*: ]{0,80} )?\w+ ?[=:]\s*\(?\s*$"
+)
 _CLOSED = regex(r"\s*\)+[;,)]*")
 _OUTPUT = regex(
     r"(?:[a-z_$][\w$]*\.){1,20}[A-Z]\w{2,90}(?:Exception|Error)\b(?::|\s*$)|(?:Caused by|Traceback"
@@ -95,7 +107,9 @@ def is_of_code(texts: Sequence[str], number: int) -> bool:
     text = unfronted(texts[number])
     if not text.strip() or _OUTPUT.match(text.lstrip()) or _is_in_trace(texts, number):
         return False
-    if _is_code_alone(text) or _is_argument(texts, number):
+    if _is_code_alone(text) or _is_argument(texts, number) or _is_documentation(texts, number):
+        return True
+    if _is_element(texts, number):
         return True
     is_holder = any(shape.match(text) for shape in (_COMMENT, _LITERAL, _EXPRESSION, _STRONG))
     return is_holder and _stands_in_code(texts, number)
@@ -118,8 +132,37 @@ def _is_code_alone(text: str) -> bool:
     may_be_unfilled = any(sign in text for sign in ("%", "{", "PRI"))
     if may_be_unfilled and (_UNFILLED.search(text) or _UNFILLED_LITERAL.search(text)):
         return True
+    if _ENTRY.match(text):
+        return True
     is_quoting = any(sign in text for sign in "\"'`")
     return (is_quoting and _CLOSED_CALL.match(text) is not None) or _DESCRIBED.match(text) is not None
+
+
+def _is_element(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is an element of an array of strings in a program: those beside it are as well, and no frames."""
+    near = [unfronted(texts[at]) for at in (number - 1, number + 1) if 0 <= at < len(texts)]
+    is_array = _ELEMENT.match(unfronted(texts[number])) is not None and any(map(_ELEMENT.match, near))
+    return is_array and not any(text.lstrip(" '`").startswith("at ") for text in near)
+
+
+def is_literal(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is a string of a program: it is given to a call, to a variable, or joined with the next one."""
+    text = unfronted(texts[number])
+    is_joined = number + 1 < len(texts) and unfronted(texts[number + 1]).lstrip()[:2] in ("+ ", '+"')
+    is_string = text.strip()[:1] in "\"'`" and (is_joined or _is_argument(texts, number) or _is_element(texts, number))
+    return is_string or (text.lstrip()[:2] in ("+ ", '+"') and _CLOSED_CALL.match(text) is not None)
+
+
+def _is_documentation(texts: Sequence[str], number: int) -> bool:
+    """Whether a line stands in a block of documentation; what was thrown there has frames (text/logs/talk.py)."""
+    if _DOCUMENTED.match(texts[number]) is None:
+        return False
+    first, last = number, number
+    while first > 0 and number - first < MOST_DOCUMENTED and _DOCUMENTED.match(texts[first - 1]):
+        first -= 1
+    while last + 1 < len(texts) and last - number < MOST_DOCUMENTED and _DOCUMENTED.match(texts[last + 1]):
+        last += 1
+    return any(_DOCUMENTING.match(text) for text in texts[first : last + 1])
 
 
 def _is_argument(texts: Sequence[str], number: int) -> bool:

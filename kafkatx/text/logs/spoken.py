@@ -2,7 +2,7 @@
 
 A line counts that a logger wrote (a time, a level, a writer of Kafka's), that is no quiet one, that names Kafka or what
 transactions are made of, and that says that something failed. What went well all the same (`0 failed`, `no error`,
-`recovered`), source code and sentences of people count nothing.
+`recovered`, what a broker that starts is answered for a moment), source code and sentences of people count nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _OF_KAFKA = regex(
 _WENT_WELL = regex(
     r"(?i:\b(?:no|0|without|zero)(?: \w+)? (?:errors?|failures?|failed|exceptions?|timeouts?)\b|"
     r"\b(?:failed|errors?|failures?)[=: ]+0\b|\brecovered\b|\bsucceeded\b|\bsuccessful(?:ly)?\b|\bresumed\b|"
-    r"\btimeout(?:\.ms)? ?[=:]|\bretry(?:ing)?\b|\bwill retry\b|\bretriable\b)"
+    r"\btimeout(?:\.ms)? ?[=:]|\bretry(?:ing)?\b|\bwill retry\b|\bretriable\b|"
+    r"\bmay be returned transiently\b|\bTOPIC_ALREADY_EXISTS\b|\bTopic '[^']{1,250}' already exists\b)"
 )
 _DIRECT = regex(rf"(?i:kafka)|\[(?:{CLIENTS}|Transaction)\b")
 

@@ -28,8 +28,13 @@ SUPPOSED_SENTENCE = regex(
     r"|(?:[,;:]|\bthat|\bor|\band|\bbut) (?:if|unless|whenever|falls|wenn) "
     rf"|\b(?:{_MODAL}|shall|must|w\u00fcrde|k\u00f6nnte|sollte)\b"
     r"|\bwill (?:be|get|receive|fail|see|throw|return|raise|answer|then)\b|^will\b"
+    r"|^(?:\*\*[^*]{1,40}\*\*\W*)?(?:an?|any|each|every) (?:\w+ )?(?:producer|client|consumer|application|broker|leader"
+    r"|send|commit) (?:\w+ )?(?:fails?|gets?|receives?|sees?|throws?|answers?|refuses?|is (?:answered|refused|told))\b"
     r"|^(?:do not|don't|never|always|make sure|be sure|remember|note that)\b|\bwithout (?:it|them|this|that|these)\b"
-    r"|如果|假如|倘若|有时|可能|应当|应该|不要|会(?:得到|收到|看到|抛出|返回|出现)",
+    r"|如果|假如|倘若|有时|可能|应当|应该|不要|会(?:得到|收到|看到|抛出|返回|出现)"
+    r"|(?:な|け|れ)れば|場合(?:は|に|には|、)|(?:投げられ|スローされ|返され|発生し)(?:る|ます)|かもしれ"
+    r"|경우(?:에|에는|,| )|(?:하|되|이)면 |\b(?:pode|podem|puede|pueden)\b"
+    r"|\b\u0435\u0441\u043b\u0438\b|\b\u043c\u043e(?:\u0436\u0435\u0442|\u0433\u0443\u0442)\b",
     re.IGNORECASE,
 )
 """What makes a sentence one about any case."""
@@ -76,6 +81,10 @@ MET_IN_SENTENCE = regex(
     rf"|\b(?:{_GOES_ON}|been) (?:\w+ )?(?:{_MEETING}|crashing|dying)\b"
     r"|\b(?:yesterday|today|last (?:night|week)|since (?:the|we|monday|upgrad)|this morning"
     r"|after (?:the )?(?:upgrade|upgrading|update|restart))\b"
+    r"|(?:発生し|出|投げられ|なり)ました|出ています|困って|(?:발생했|났|떴|나왔|터졌)(?:다|습니다|어요|음)|뜹니다|납니다"
+    r"|\b\u043f\u043e\u043b\u0443\u0447\u0430\w+|\b\u0443\u043f\u0430\u043b\w*|\b\u0443 \u043d\u0430\u0441\b"
+    r"|\b\u0432\u0447\u0435\u0440\u0430\b|\b\u043f\u0430\u0434\u0430\u0435\u0442\b"
+    r"|\b(?:recebemos|recebi|ocorreu|caiu|ontem|nosso|nuestro|recibimos|obtengo)\b"
     r"|我|咱|遇到|报错|出错|出现了|发生了|抛出了|收到了|失败了|昨天|今天|最近|突然|线上|升级(?:之|以)?后|重启(?:之|以)?后"
 )
 """What somebody says who met an error."""

@@ -55,6 +55,12 @@ _ITEM = regex(
     r"(?:[-:\u2013\u2014]|means\b|indicates\b) ?[A-Za-z]\w*\W+\w+"
 )
 """An error in marks of code, and what it means."""
+_REFERENCE = regex(
+    r"\s*(?:(?:public|final|abstract) ){0,3}(?i:class|interface|exception|enum) (?:[a-z]\w*\.){0,8}[A-Z]\w{2,79}"
+    r"(?: (?:extends|implements) .{1,200})?\s*$|\s*extends (?:[\w.]+\.)?[A-Z]\w+\s*$"
+)
+"""A line of the reference of a class: its name behind what it is."""
+_CLASS_ALONE = regex(r"\s*(?:[-*] )?[A-Z]\w{2,79}(?:Exception|Error)(?:, [A-Z]\w{2,79})*\s*$")
 _DEFINITION = regex(r"\s*: {1,3}\S")
 """What stands under a term of a list of definitions."""
 _ROWS = regex(r"\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$")
@@ -64,6 +70,11 @@ _OBSERVED = regex(r"\b(?:time|when|pod|host|node|instance|count|last|status|run|
 _HTML_ITEM = regex(
     r"\s*(?:<tr>)?<td>[A-Z_]{3,50}</td>\s*<td>[^<]{3,300}</td>|\s*<(?:li|dt|dd|td)>(?:<\w{1,8}>){1,3}[^<]{3,200}</\w{1,8}>"
 )
+_NAME_ALONE = regex(
+    r"\s*\+?\s*(?:[-*\u2022]|#{1,6}|\d{1,2}[.)]) [`*_]{0,3}(?:[A-Z]+:)?[A-Z]{2,20}(?:_[A-Z]{2,20})+[`*_:]{0,4}\s*$"
+)
+"""An item that is the name of an error and nothing else: what it means stands below it."""
+FEWEST_NAMES = 3
 _MEANING = regex(r"[.'\"`] It (?:means|indicates)\b")
 _MESSAGE = regex(r"\s*[\"']?message[\"']?: *['\"`]")
 _FIELD = regex(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
@@ -78,7 +89,7 @@ def explained(source: Sequence[Line]) -> frozenset[int]:
     """Positions of the lines of a page that only explain."""
     texts = [line.text[:LONGEST] for line in source]
     lists = [found for found in (_headings(texts), _items(texts), _entries(texts)) if len(found) >= FEWEST]
-    listed = {number for found in lists for number in found}
+    listed = {number for found in lists for number in found} | set(_names_alone(texts))
     return frozenset(
         line.position
         for number, line in enumerate(source)
@@ -91,7 +102,7 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     text = texts[number]
     if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)) or _ANSWER.search(text):
         return False
-    if _DENIED.search(text) or _DIFF_HEADING.match(text):
+    if _DENIED.search(text) or _DIFF_HEADING.match(text) or _is_of_reference(texts, number):
         return True
     if _PASSED.match(text) or _AS_EXPECTED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True
@@ -100,6 +111,12 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     if _is_defined(texts, number) or _is_in_table(texts, number) or _is_entry(texts, number):
         return True
     return is_supposed(text) or (_is_quoted(text) and number > 0 and _is_example(texts, number))
+
+
+def _is_of_reference(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is the name of a class in its reference, or of one that the reference lists."""
+    is_name = _CLASS_ALONE.match(texts[number]) is not None
+    return _REFERENCE.match(texts[number]) is not None or (is_name and any(map(_REFERENCE.match, texts)))
 
 
 def _is_defined(texts: Sequence[str], number: int) -> bool:
@@ -133,6 +150,13 @@ def _headings(texts: Sequence[str]) -> list[int]:
 def _items(texts: Sequence[str]) -> list[int]:
     found = enumerate(texts)
     return [number for number, text in found if (_ITEM.match(text) or _HTML_ITEM.match(text)) and _names_error(text)]
+
+
+def _names_alone(texts: Sequence[str]) -> list[int]:
+    """Items of a list of errors, each by itself above what it means."""
+    found = [number for number, text in enumerate(texts) if _NAME_ALONE.match(text)]
+    apart = [number for number in found if number + 1 not in found]
+    return apart if len(apart) >= FEWEST_NAMES else []
 
 
 def _entries(texts: Sequence[str]) -> list[int]:

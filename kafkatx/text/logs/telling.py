@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.literals import ENTRY_COLUMNS, Automaton, begins_entry
+from kafkatx.kernels.literals import ENTRY_COLUMNS, LiteralSearch, begins_entry
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.around import SETTING
 from kafkatx.text.logs.calls import speaks_of_call
@@ -21,12 +21,12 @@ LEVEL_ENDS = 40
 """Bytes of a line of the brokers' that its time and level fit in."""
 
 
-def telling_lines(data: bytes, automaton: Automaton) -> Any:
+def telling_lines(data: bytes, search: LiteralSearch) -> Any:
     """Lines of a short text that hold a literal, a piece of a text without its literal, or speak of a failure."""
     rows: list[tuple[int, int, int, int]] = []
     at = 0
     texts = data.split(b"\n")
-    held = set(automaton.held(data, np.cumsum([0, *(len(line) + 1 for line in texts)])))
+    held = set(search.held(data, np.cumsum([0, *(len(line) + 1 for line in texts)])))
     for number, line in enumerate(texts):
         if number in held or (not SETTING.match(_text(line)) and _tells(_text(line))):
             rows.append((at, at + len(line), min(at + len(line) + 1, len(data)), number))

@@ -26,7 +26,10 @@ LARGEST_PAGE = 1 << 18
 
 
 class Window:
-    """Bytes [position, position + len(data)) of a file; line `line` (from 1) begins at the window's first byte."""
+    """Bytes [position, position + len(data)) of a file; line `line` (from 1) begins at the window's first byte.
+
+    The first `known` bytes have been shown before: they are what stands above the others.
+    """
 
     is_plain = True
     """Whether the window shows the bytes of the file as they are."""
@@ -37,6 +40,7 @@ class Window:
         self.end = min(part.end, file.size)
         self.line = part.line
         self.data = b""
+        self.known = 0
         self._is_inside_line = False
 
     @property
@@ -48,6 +52,11 @@ class Window:
     def is_done(self) -> bool:
         """Whether everything has been given up."""
         return self.position >= self.end
+
+    @property
+    def still_to_come(self) -> int:
+        """Bytes behind the window."""
+        return max(0, self.end - self.position - len(self.data))
 
     @property
     def is_full(self) -> bool:

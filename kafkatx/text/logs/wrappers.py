@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from kafkatx.terms.records import dataclass
-from kafkatx.terms.regex import regex
+from kafkatx.terms.regex import regex, regex_of_names
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 
@@ -200,7 +200,7 @@ class NamedFronts:
         found = {line[: one.start].rstrip(): one.writer for line, one in wrapped if one.writer and one.start > 0}
         self._writers = {front: writer for front, writer in found.items() if not _TIMED.search(front)}
         names = sorted(self._writers, key=len, reverse=True)[:MOST_NAMES]
-        self._pattern = regex(rf"({'|'.join(map(re.escape, names))})[ \t]{{1,12}}") if names else None
+        self._pattern = regex_of_names(rf"({'|'.join(map(re.escape, names))})[ \t]{{1,12}}") if names else None
 
     def without(self, line: str, wrapped: Wrapped) -> Wrapped:
         """Take the name off a line that has one and no wrapper."""

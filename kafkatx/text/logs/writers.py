@@ -28,12 +28,12 @@ class Writer:
     times: list[int] = field(default_factory=lambda: [-1, -1])
     lowest: int = int(Level.unknown)
 
-    def meet(self, framed: Framed, side: Side) -> None:
-        """Learn from a line."""
+    def meet(self, framed: Framed, side: Side, lines: int = 1) -> None:
+        """Learn from a line, or some that are like it."""
         if side is not Side.unknown:
-            self.sides[side] = self.sides.get(side, 0) + 1
+            self.sides[side] = self.sides.get(side, 0) + lines
         if side is Side.broker and framed.context.broker_id >= 0:
-            self.brokers[framed.context.broker_id] = self.brokers.get(framed.context.broker_id, 0) + 1
+            self.brokers[framed.context.broker_id] = self.brokers.get(framed.context.broker_id, 0) + lines
         if framed.at >= 0:
             self.times = [self.times[0] if self.times[0] >= 0 else framed.at, framed.at]
         if framed.level >= 0:
@@ -54,12 +54,15 @@ class Writers:
         self._numbers: dict[str, int] = {}
         self._found: list[Writer] = []
 
-    def number(self, framed: Framed, told: int) -> int:
-        """Number of the writer of a line that is an event; `told` is the side that its text tells, below 0: none."""
+    def number(self, framed: Framed, told: int, lines: int = 1) -> int:
+        """Number of the writer of a line that is an event; `told` is the side that its text tells, below 0: none.
+
+        `lines`: how many there are that differ in their time only.
+        """
         number = self._numbers.setdefault(framed.writer, len(self._found))
         if number == len(self._found):
             self._found.append(Writer())
-        self._found[number].meet(framed, Side(told) if told >= 0 else side_of(framed))
+        self._found[number].meet(framed, Side(told) if told >= 0 else side_of(framed), lines)
         return number
 
     @property

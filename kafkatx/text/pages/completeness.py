@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kafkatx.formats.record_batch import Attributes
+from kafkatx.segments.batches import Rows
 from kafkatx.terms.records import dataclass
 from kafkatx.text.pages.incidents import number
 from kafkatx.text.printed.line_kinds import ToolLineKind
@@ -60,6 +62,26 @@ class Completeness:
     def misses_records(self) -> bool:
         """Whether the last batch has fewer lines of records than it says."""
         return self.is_deep and 0 <= self._records < self._awaited and not self._is_control
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the last line is of a batch that has all of its records, or is the last of them."""
+        is_all = self._records == self._awaited if self.is_deep or self._had_records else not self._records
+        return self._has_batch and self._next_position >= 0 and is_all and self._flat_position < 0
+
+    @property
+    def next_position(self) -> int:
+        """Where the next batch begins, -1 where nothing tells it."""
+        return self._next_position
+
+    def pass_over(self, rows: Rows, line_count: int, *, is_deep: bool) -> None:
+        """Take in batches that follow the last line, with all of their records or with none (`is_deep`)."""
+        last = rows[-1]
+        self.lines += line_count
+        self.last_offset, self._next_position = int(last["last_offset"]), int(last["position"] + last["size"])
+        self._awaited = int(last["record_count"])
+        self._records = self._awaited if is_deep else 0
+        self._is_control = bool(last["attributes"] & Attributes.IS_CONTROL)
 
     def _add_batch(self, fields: Mapping[str, str]) -> None:
         is_message = "baseOffset" not in fields

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 
+from kafkatx.kernels.dumped_batches import IS_DEEP
 from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
+from kafkatx.text.lines import Readable, lines
 from kafkatx.text.pages import likeness
 from kafkatx.text.pages.content import named_by_content
 from kafkatx.text.pages.growing import DUMPS, LOGS, TABLES, TOOLS, GrowingPart
@@ -31,8 +33,9 @@ from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.line_kinds import BEGINNINGS, ToolLineKind
 from kafkatx.text.printed.pasted import Printed, undecorated
+from kafkatx.text.printed.runs import Runs, runs_of
 from kafkatx.text.printed.stable_offsets import offset_field
-from kafkatx.text.printed.tool_lines import ToolLine
+from kafkatx.text.printed.tool_lines import ToolLine, ToolLines
 
 MOST_PARTS = 10_000
 HEADING_LINES = 5
@@ -62,12 +65,43 @@ KINDS = {
 }
 
 
-def cut(lines: Iterable[ToolLine]) -> list[TextPart]:
+def cut(tool_lines: Iterable[ToolLine]) -> list[TextPart]:
     """Return the parts of a text, in the order in which they stand."""
     cutter = _Cutter()
-    for line in lines:
+    for line in tool_lines:
         cutter.read(line)
     return cutter.parts()
+
+
+def cut_file(file: Readable) -> list[TextPart]:
+    """Return the parts of a whole file, of which long runs of batches are passed over at once."""
+    cutter, reader, runs = _Cutter(), ToolLines(lines(file)), runs_of(file, 0, file.size)
+    for line in reader.read():
+        is_passed = (
+            runs is not None and cutter.can_pass(line) and runs.are_due() and _pass(cutter, line, runs, reader, file)
+        )
+        if not is_passed:
+            cutter.read(line)
+    return cutter.parts()
+
+
+def _pass(cutter: _Cutter, line: ToolLine, runs: Runs, reader: ToolLines, file: Readable) -> bool:
+    """Pass over the run that begins with the line of a batch, if there is one."""
+    stretch, text, begin = cutter.current, line.line.text, line.line
+    assert stretch is not None
+    shape = stretch.shape_of_run(text)
+    if shape is None:
+        return False
+    told, number, behind = stretch.completeness, begin.number, begin.position
+    for run in runs.at(begin.position, shape, told.last_offset, told.next_position):
+        stretch.pass_over(run, is_deep=bool(shape & IS_DEEP))
+        number, behind = number + run.line_count, run.end
+    if behind == begin.position:
+        return False
+    passed = behind - begin.position - (number - begin.number) - len(text)
+    reader.go_on(lines(file, behind, None, number), passed)
+    cutter.is_blank, cutter.hint_age = False, HEADING_LINES
+    return True
 
 
 @dataclass(slots=True)
@@ -99,6 +133,13 @@ class _Cutter:
         else:
             self._plain(line, line.line.text)
         self.is_blank = not line.line.text.strip() or (line.printed is None and likeness.is_fence(line.line.text))
+
+    def can_pass(self, line: ToolLine) -> bool:
+        """Whether what begins with a line may be a run that the stretch that grows takes in."""
+        printed = line.printed
+        if printed is None or printed.kind is not ToolLineKind.BATCH or self.current is None:
+            return False
+        return not line.is_joined and printed.text == line.line.text and len(self.done) < MOST_PARTS
 
     def parts(self) -> list[TextPart]:
         """Return what was cut."""

@@ -12,6 +12,7 @@ from kafkatx.text.pages.naming import UNKNOWN, NamedFile
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.joining import is_complete
 from kafkatx.text.printed.line_kinds import ToolLineKind
+from kafkatx.text.printed.runs import Run, shape_of
 from kafkatx.text.printed.tool_lines import ToolLine
 
 MOST_FACTS_OF_ONE = 4_096
@@ -60,6 +61,8 @@ class GrowingPart:
     completeness: Completeness = field(default_factory=Completeness)
     _last: ToolLine | None = None
     _record_offset: int = -1
+    _has_capitals: bool = True
+    _has_contents: bool = False
 
     @property
     def place(self) -> tuple[str | None, int | None]:
@@ -92,6 +95,9 @@ class GrowingPart:
         self.extend(line.line.end)
         self.is_elided |= line.printed.is_elided
         shape = line.printed.kind
+        if shape is ToolLineKind.RECORD:
+            self._has_capitals = "keySize" in fields
+            self._has_contents |= " key: " in line.printed.text or " payload: " in line.printed.text
         if shape in (ToolLineKind.BATCH, ToolLineKind.RECORD):
             self.completeness.add(shape, fields)
             first = first_offset(shape, fields)
@@ -100,6 +106,30 @@ class GrowingPart:
                 if len(self.facts) < MOST_FACTS_OF_ONE:
                     self.facts.setdefault((shape, first), fact_of(shape, fields))
         self._last = line
+
+    def shape_of_run(self, text: str) -> int | None:
+        """Return what batches must look like to be taken in at once, where the first has this line; None: none can be.
+
+        As many facts of a stretch as are compared must have been taken in one by one.
+        """
+        told = self.completeness
+        if self.kind is not PartKind.DUMP_LOG or len(self.facts) < MOST_FACTS_OF_ONE or not told.is_plain:
+            return None
+        is_named = self.origin.named is not None  # else contents may tell what the log is of
+        return shape_of(
+            text,
+            capitals=self._has_capitals,
+            deep=told.is_deep,
+            contents=is_named and self._has_contents,
+            decoded=is_named and self._has_contents,
+        )
+
+    def pass_over(self, run: Run, *, is_deep: bool) -> None:
+        """Take in a run of batches that follow the last line."""
+        self.end = run.end
+        self.filled += run.line_count
+        self.completeness.pass_over(run.rows, run.line_count, is_deep=is_deep)
+        self._record_offset = int(run.record_offsets[-1])
 
     def extend(self, end: int) -> None:
         """Take in a line that says nothing of its own."""

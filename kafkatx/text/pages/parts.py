@@ -18,7 +18,7 @@ from kafkatx.terms.regex import regex
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.named_errors import names_something
-from kafkatx.text.pages.cutting import cut
+from kafkatx.text.pages.cutting import cut, cut_file
 from kafkatx.text.pages.growing import TOOLS
 from kafkatx.text.pages.likeness import goes_on, is_log_line
 from kafkatx.text.pages.part import PartKind, TextPart
@@ -65,7 +65,7 @@ def parts(file: OpenFile) -> list[TextPart]:
         return [TextPart(PartKind.PROSE, 0, file.size, 1)]
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
-    found = cut(tool_lines(lines(file)))
+    found = cut_file(file)
     if all(part.kind is PartKind.PROSE for part in found):
         return [TextPart(PartKind.WORDS, 0, file.size, 1)] if names_something(file) else found
     return [TextPart(PartKind.LOG, 0, file.size, 1)] if _is_one_log(file, found) else _with_words(file, found)

@@ -68,11 +68,11 @@ def cleaned(source: Iterator[Line], is_printed: Callable[[str], object]) -> Iter
 
 def tool_lines(source: Iterable[Line]) -> Iterator[ToolLine]:
     """Yield the lines of a text as tools printed them, in order; bounded memory, linear time, raises nothing."""
-    return _Reader(iter(source)).read()
+    return ToolLines(iter(source)).read()
 
 
 @dataclass(slots=True)
-class _Reader:
+class ToolLines:
     """One pass: lines that were looked at and not taken wait, each with what it reads as once that is known."""
 
     source: Iterator[Line]
@@ -81,6 +81,7 @@ class _Reader:
     width: int = 0
 
     def read(self) -> Iterator[ToolLine]:
+        """Yield the lines that are left."""
         while (line := self._next()) is not None:
             printed = as_printed(line.text)
             if printed is None and line.text.rstrip().endswith("Dumping"):
@@ -93,6 +94,11 @@ class _Reader:
             if printed.kind is ToolLineKind.RECORD:
                 bare = replace(found.line, size=-1) if found.is_joined else line
                 yield from self._contents(_as_if_bare(bare, found.line.text), prefix_of(line.text, printed.text))
+
+    def go_on(self, source: Iterator[Line], passed: int) -> None:
+        """Go on with other lines of the same text, behind `passed` characters that somebody else has read."""
+        self.budget += 2 * (passed - sum(len(line.text) for line in self.waiting))  # those will be read again
+        self.source, self.waiting = source, deque()
 
     def _next(self) -> Line | None:
         if self.waiting:

@@ -55,3 +55,26 @@ def test_where_a_terminal_broke_all_lines_at_one_column_words_are_whole_again() 
         pieces = [line[begin : begin + width] for begin in range(0, len(line), width)]
         found = [text for text in together(*pieces * 3) if "totals" in text]
         assert ["transactionalId totals-68d70a67-44a0 due" in text for text in found] == [True] * 3, width
+
+
+BROKERS = (
+    "[2024-05-20 08:10:08,342] ERROR [ReplicaManager broker=2] Error processing append operation on partition p-0 "
+)
+LOGGER = "(kafka.server.ReplicaManager)"
+
+
+@pytest.mark.parametrize("front", [BROKERS, BROKERS[26:], BROKERS[32:]], ids=["whole", "level", "context"])
+def test_an_exception_behind_the_logger_of_a_brokers_line_stood_below_it(front: str) -> None:
+    assert together(f"{front}{LOGGER} {ERROR}") == [front + LOGGER, ERROR]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{BROKERS}{LOGGER}",
+        "the appender (org.apache.log4j.ConsoleAppender) of org.apache.kafka.common.errors is set",
+        "caught (java.lang.RuntimeException) org.example.billing.Relay gave up",
+    ],
+)
+def test_a_logger_with_no_exception_behind_it_ends_its_line(line: str) -> None:
+    assert together(line) == [line]

@@ -1,0 +1,85 @@
+"""The words of kafka-dump-log's lines as they are read, and what reads them and the numbers behind them."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.engine import kernel
+
+MOST_DIGITS = 18
+
+_CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
+_WORDS = [
+    "baseOffset: ", " lastOffset: ", " count: ", " baseSequence: ", " lastSequence: ", " producerId: ",
+    " producerEpoch: ", " partitionLeaderEpoch: ", " isTransactional: ", " isControl: ",
+    " deleteHorizonMs: OptionalLong", ".empty", " position: ", " CreateTime: ", " LogAppendTime: ",
+    " NoTimestampType: ", " size: ", " magic: 2 compresscodec: ", " crc: ", " isvalid: true\n", "true", "false",
+    "| offset: ", " keySize: ", " valueSize: ", " keysize: ", " valuesize: ", " sequence: ", " headerKeys: []",
+    " endTxnMarker: COMMIT coordinatorEpoch: ", " endTxnMarker: ABORT coordinatorEpoch: ", " key: ", " payload: ",
+    ' key: {"type":"', ' key: {"type":"0","data":{"transactionalId":"', '"}} payload: ', "<DELETE>\n",
+    '{"version":"', '","data":{"producerId":', ',"previousProducerId":', ',"nextProducerId":', ',"producerEpoch":',
+    ',"nextProducerEpoch":', ',"transactionTimeoutMs":', ',"transactionStatus":', ',"transactionPartitions":', "null",
+    '{"topic":"', '","partitionIds":[', ',"transactionLastUpdateTimestampMs":', ',"transactionStartTimestampMs":',
+    ',"clientTransactionVersion":', "}}\n", *_CODECS,
+]  # fmt: skip
+_ENCODED = [word.encode() for word in _WORDS]
+BOUNDS = np.cumsum([0, *map(len, _ENCODED)]).astype(np.int64)
+WORDS = np.frombuffer(b"".join(_ENCODED), np.uint8)
+_numbers: Any = partial(np.arange, dtype=np.int64)
+"""numpy's numbers, since numba compiles a call anew for each plain one."""
+(
+    BASE, LAST, COUNT, BASE_SEQUENCE, LAST_SEQUENCE, PRODUCER, EPOCH, LEADER_EPOCH, TRANSACTIONAL, CONTROL, HORIZON,
+    EMPTY, POSITION, CREATE_TIME, APPEND_TIME, NO_TIME, SIZE, MAGIC, CRC, VALIDITY, TRUE, FALSE, OFFSET, KEY_SIZE,
+    VALUE_SIZE, OLD_KEY_SIZE, OLD_VALUE_SIZE, SEQUENCE, HEADER_KEYS, COMMIT, ABORT, KEY, PAYLOAD, DECODED, STATE_KEY,
+    END_OF_KEY, DELETED, VERSION, STATE_PRODUCER, PREVIOUS_ID, NEXT_ID, STATE_EPOCH, NEXT_EPOCH, TIMEOUT, STATUS,
+    PARTITIONS, NULL, TOPIC, PARTITION_IDS, UPDATED, STARTED, CLIENT_VERSION, END_OF_STATE, FIRST_CODEC,
+) = _numbers(len(_WORDS) - len(_CODECS) + 1)  # fmt: skip
+CODECS = len(_CODECS)
+
+
+@kernel
+def after(data: Any, at: int, end: int, word: int) -> int:
+    """Position behind a word that stands at `at`, -1 if it does not."""
+    low, high = int(BOUNDS[word]), int(BOUNDS[word + 1])
+    if at < 0 or at + high - low > end:
+        return -1
+    for place in range(high - low):
+        if data[at + place] != WORDS[low + place]:
+            return -1
+    return at + high - low
+
+
+@kernel
+def read_number(data: Any, at: int, end: int, numbers: Any, column: int) -> int:
+    """Read a number as Java and JSON have it into `numbers`; position behind it, -1 if there is none."""
+    if at < 0:
+        return -1
+    first = at
+    if at < end and data[at] == 45:
+        first += 1
+    place, value = first, 0
+    while place < end and 48 <= data[place] <= 57:
+        if place - first == MOST_DIGITS:
+            return -1
+        value = value * 10 + (data[place] - 48)
+        place += 1
+    if place == first or (data[first] == 48 and (place > first + 1 or first > at)):
+        return -1
+    numbers[column] = value if first == at else -value
+    return place
+
+
+@kernel
+def read_field(data: Any, at: int, end: int, word: int, numbers: Any, column: int) -> int:
+    """Read a key and its number; position behind them, -1 if they are not there."""
+    return read_number(data, after(data, at, end, word), end, numbers, column)
+
+
+@kernel
+def one_of(data: Any, at: int, end: int, word: int, count: int) -> int:
+    """Which of `count` words that follow one another stands at `at`, -1 if none does."""
+    for number in range(count):
+        if after(data, at, end, word + number) >= 0:
+            return number
+    return -1

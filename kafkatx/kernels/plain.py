@@ -1,0 +1,226 @@
+"""One look at each transaction and span: which are like all others of theirs, and which stand at a turn.
+
+What is plain, and what is asked for of it, histories/plain_rows.py and plain_data.py say.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.spans import COMMIT, producer_slot
+from kafkatx.kernels.transactions import ONGOING, PREPARE_COMMIT
+
+OF_ID = np.dtype(
+    [
+        ("last", "i8"),
+        ("slow", "i8"),
+        ("known", "i8"),
+        ("shortest_ms", "i8"),
+        ("shortest", "i8"),
+        ("longest_ms", "i8"),
+        ("longest", "i8"),
+    ]
+)
+"""What is known of a transactional.id: its last row (-1: none); how many of its transactions waited for their markers,
+and of how many that is known; the rows of its shortest and longest plain ones (-1: none)."""
+OF_PRODUCER = np.dtype([("producer_id", "i8"), ("last", "i8")])
+"""A producer id, and the last span of it that a marker ended."""
+MARKED = 0
+"""Status of a participation whose marker is known (histories/transaction_partitions.py)."""
+
+
+def of_ids(count: int) -> np.ndarray[Any, Any]:
+    """Return a table of so many ids of which nothing is known."""
+    table = np.zeros(count, OF_ID)
+    table["last"] = table["shortest"] = table["longest"] = -1
+    return table
+
+
+@kernel
+def is_plain_row(t: Any, row: int, slow_ms: int) -> bool:
+    """Whether a transaction was committed in time, complete at once, and followed by the next of the same producer."""
+    if t["decision"][row] != PREPARE_COMMIT or t["next_state"][row] != ONGOING or t["flags"][row] != 0:
+        return False
+    if t["begin_offset"][row] < 0 or t["completion_offset"][row] < 0 or t["started_at"][row] < 0:
+        return False
+    if t["producer_epoch"][row] < 0 or t["partitions_code"][row] < 0 or t["timeout_ms"][row] < 0:
+        return False
+    if t["producer_id"][row] != t["completed_producer_id"][row] or t["producer_id"][row] != t["next_producer_id"][row]:
+        return False
+    if t["decision_epoch"][row] != t["completion_epoch"][row] or t["completion_epoch"][row] != t["next_epoch"][row]:
+        return False
+    if t["timeout_ms"][row] != t["next_timeout_ms"][row]:
+        return False
+    if t["begin_leader_epoch"][row] != t["decision_leader_epoch"][row]:
+        return False
+    begun, decided, completed = t["begin_timestamp"][row], t["decision_timestamp"][row], t["completion_timestamp"][row]
+    if begun < 0 or begun > decided or decided > completed or completed > t["next_timestamp"][row]:
+        return False
+    step = int(t["decision_epoch"][row]) - t["producer_epoch"][row]
+    took = t["decided_at"][row] - t["started_at"][row]
+    return bool(0 <= step <= 1 and 0 <= took <= t["timeout_ms"][row] and completed - decided <= slow_ms)
+
+
+@kernel
+def turns_at_row(t: Any, before: int, after: int) -> bool:
+    """Whether something changes from one transaction of an id to the next."""
+    if t["next_offset"][before] != t["begin_offset"][after] or t["producer_id"][before] != t["producer_id"][after]:
+        return True
+    if t["begin_version"][before] != t["begin_version"][after]:
+        return True
+    if (
+        t["decision_version"][before] != t["decision_version"][after]
+        or t["timeout_ms"][before] != t["timeout_ms"][after]
+    ):
+        return True
+    if t["decision_leader_epoch"][before] != t["decision_leader_epoch"][after]:
+        return True
+    if t["started_at"][before] > t["started_at"][after] or t["decided_at"][before] > t["decided_at"][after]:
+        return True
+    if t["begin_timestamp"][before] > t["begin_timestamp"][after]:
+        return True
+    if t["decision_timestamp"][before] > t["decision_timestamp"][after]:
+        return True
+    if t["completion_timestamp"][before] > t["completion_timestamp"][after]:
+        return True
+    if t["next_timestamp"][before] > t["next_timestamp"][after]:
+        return True
+    step = int(t["decision_epoch"][before]) - t["producer_epoch"][before]
+    return bool(step != int(t["decision_epoch"][after]) - t["producer_epoch"][after])
+
+
+@kernel
+def look_at_rows(t: Any, ids: Any, slow_ms: int, held: Any) -> int:
+    """Mark in `held` the transactions that are not plain, and those that are held for what they are among their id's.
+
+    `t` are the rows of a state partition (those of an id oldest first), `ids` a table OF_ID by id_code. Returns how
+    many are plain.
+    """
+    count = 0
+    for row in range(len(t)):
+        who = t["id_code"][row]
+        plain = is_plain_row(t, row, slow_ms)
+        before = ids["last"][who]
+        if before < 0:
+            held[row] = True
+        elif turns_at_row(t, before, row):
+            held[before] = held[row] = True
+        elif not plain:
+            held[before] = True
+        ids["last"][who] = row
+        decided, completed = t["decision_timestamp"][row], t["completion_timestamp"][row]
+        if 0 <= decided <= completed:
+            ids["known"][who] += 1
+            ids["slow"][who] += completed - decided > slow_ms
+        if not plain:
+            held[row] = True
+            continue
+        count += 1
+        took = t["decided_at"][row] - t["started_at"][row]
+        if ids["shortest"][who] < 0 or took < ids["shortest_ms"][who]:
+            ids["shortest"][who], ids["shortest_ms"][who] = row, took
+        if ids["longest"][who] < 0 or took >= ids["longest_ms"][who]:
+            ids["longest"][who], ids["longest_ms"][who] = row, took
+    return count
+
+
+@kernel
+def is_plain_part(rows: Any, number: int, transactions: Any, spans: Any, tolerance_ms: int) -> bool:
+    """Whether the own COMMIT of a transaction ended its data here, as its row says in every respect."""
+    span, row = rows["span"][number], rows["transaction"][number]
+    if rows["status"][number] != MARKED or span < 0 or span != rows["marker"][number]:
+        return False
+    if spans["flags"][span] != 0 or spans["marker_kind"][span] != COMMIT or spans["first_offset"][span] < 0:
+        return False
+    if spans["producer_id"][span] != transactions["producer_id"][row]:
+        return False
+    if spans["producer_epoch"][span] != transactions["producer_epoch"][row]:
+        return False
+    if spans["marker_epoch"][span] != transactions["decision_epoch"][row]:
+        return False
+    if spans["coordinator_epoch"][span] != transactions["decision_leader_epoch"][row]:
+        return False
+    if transactions["decided_at"][row] < 0 or transactions["completion_timestamp"][row] < 0:
+        return False
+    sent = spans["first_timestamp"][span]
+    is_timed = spans["marker_timestamp"][span] >= 0 and sent >= 0
+    return bool(is_timed and sent >= transactions["started_at"][row] - tolerance_ms)
+
+
+@kernel
+def look_at_parts(rows: Any, transactions: Any, spans: Any, tolerance_ms: int, plain: Any, late: Any) -> int:
+    """Mark the participations that are plain, and of these whose data came late; returns how many are plain."""
+    count = 0
+    for number in range(len(rows)):
+        if is_plain_part(rows, number, transactions, spans, tolerance_ms):
+            plain[number] = True
+            count += 1
+            sent = spans["first_timestamp"][rows["span"][number]]
+            late[number] = sent > transactions["started_at"][rows["transaction"][number]] + tolerance_ms
+    return count
+
+
+@kernel
+def is_plain_alone(spans: Any, row: int) -> bool:
+    """Whether a COMMIT ended data, and nothing about them is told."""
+    if spans["flags"][row] != 0 or spans["marker_kind"][row] != COMMIT or spans["first_offset"][row] < 0:
+        return False
+    if spans["marker_timestamp"][row] < 0 or spans["coordinator_epoch"][row] < 0 or spans["producer_epoch"][row] < 0:
+        return False
+    if spans["first_timestamp"][row] < 0 or spans["last_timestamp"][row] < 0:
+        return False
+    step = int(spans["marker_epoch"][row]) - spans["producer_epoch"][row]
+    return bool(0 <= step <= 1)
+
+
+@kernel
+def turns_at_span(spans: Any, before: int, after: int) -> bool:
+    """Whether something changes from one ended span of a producer to the next."""
+    if spans["leader_epoch"][before] != spans["leader_epoch"][after]:
+        return True
+    if spans["coordinator_epoch"][before] != spans["coordinator_epoch"][after]:
+        return True
+    if spans["producer_epoch"][before] > spans["producer_epoch"][after]:
+        return True
+    if spans["marker_epoch"][before] > spans["marker_epoch"][after]:
+        return True
+    if spans["marker_timestamp"][before] > spans["marker_timestamp"][after]:
+        return True
+    if spans["last_timestamp"][before] > spans["last_timestamp"][after]:
+        return True
+    step = int(spans["marker_epoch"][before]) - spans["producer_epoch"][before]
+    return bool(step != int(spans["marker_epoch"][after]) - spans["producer_epoch"][after])
+
+
+DONE, PRODUCERS_FULL = 0, 1
+
+
+@kernel
+def look_at_spans(
+    spans: Any, owner: Any, first: int, slots: Any, producers: Any, count: int, asked: Any, alone: Any
+) -> tuple[int, int, int]:
+    """Mark the spans of a partition that are asked for as the last of their producer or at a turn; and plain ones.
+
+    `alone` gets those that no row owns and that are plain. Spans come in the order of their markers, open ones last.
+    Returns (why it stopped, span to go on with, producers): the caller makes room for producers and calls again, and
+    marks the last span of each producer in the end.
+    """
+    for row in range(first, len(spans)):
+        if owner[row] == -1:
+            alone[row] = is_plain_alone(spans, row)
+        if spans["marker_offset"][row] < 0:
+            continue
+        slot = producer_slot(spans["producer_id"][row], slots, producers)
+        if slots[slot] < 0:
+            if count == len(producers) or 2 * (count + 1) > len(slots):
+                return PRODUCERS_FULL, row, count
+            slots[slot] = count
+            producers["producer_id"][count] = spans["producer_id"][row]
+            producers["last"][count] = -1
+            count += 1
+        before = producers["last"][slots[slot]]
+        if before >= 0 and ((owner[before] < 0) != (owner[row] < 0) or turns_at_span(spans, before, row)):
+            asked[before] = asked[row] = True
+        producers["last"][slots[slot]] = row
+    return DONE, len(spans), count

@@ -1,0 +1,201 @@
+"""Records as Arrow columns: keys and values as views into the buffer that they were read from, nothing copied.
+
+A view is what Arrow calls one (columnar format 1.4, variable-size binary view): 16 bytes, the length, then up to 12
+bytes themselves, or their first four, the number of a buffer (0: the one that was read) and the place in it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.bytes import varint_at
+from kafkatx.kernels.engine import kernel_inlined, kernel_lean
+from kafkatx.kernels.loads import HALF_BYTES, WORD_BYTES, half_at, put_word, word_at
+from kafkatx.kernels.records import (
+    LARGEST_INT32,
+    LARGEST_INT64,
+    LEFT_OVER,
+    NO_RECORD,
+    note_problem,
+    read_record,
+    wrapped_sum,
+)
+
+INLINE = 12
+"""Bytes that a view holds itself."""
+FIRST_MS, LAST_MS = 0, 253_402_300_799_999
+"""What a column of times can hold: those of kafkatx.tables.columns."""
+ABSENT = -1
+"""A time outside of them."""
+
+
+def _masks(counts: list[int]) -> np.ndarray[Any, Any]:
+    """What of a word belongs to a string: so many of its low bytes; as bytes, for `word_at`."""
+    return np.array([(1 << 8 * count) - 1 for count in counts], "<u8").view(np.uint8)
+
+
+LENGTHS = range(-1, INLINE + 1)
+FIRST_OF = _masks([max(length, 0) if length < HALF_BYTES else WORD_BYTES for length in LENGTHS])
+REST_OF = _masks([max(length - HALF_BYTES, 0) for length in LENGTHS])
+"""For each length: what of its first four bytes, and of the eight behind them, is its own."""
+
+
+@kernel_inlined
+def some_bytes(data: Any, start: int, count: int) -> int:
+    """Up to eight bytes as a word, read one by one: where a load of eight could go past the end."""
+    word = 0
+    for at in range(count):
+        byte = data[start + at] * 1
+        word += (byte - 256 if at == 7 and byte >= 128 else byte) << 8 * at
+    return word
+
+
+@kernel_inlined
+def write_view(data: Any, start: int, length: int, out: Any, at: int) -> None:
+    """Write the view of data[start : start + length] to out[at] and the word behind it; a length of -1 means null."""
+    if length > INLINE:
+        put_word(out, at, length + half_at(data, start) * 4294967296)
+        put_word(out, at + 1, start * 4294967296)
+    elif start + INLINE <= len(data):
+        of_length = WORD_BYTES * (length + 1)
+        put_word(out, at, length + (half_at(data, start) & word_at(FIRST_OF, of_length)) * 4294967296)
+        put_word(out, at + 1, word_at(data, start + 4) & word_at(REST_OF, of_length))
+    else:
+        first = some_bytes(data, start, min(max(length, 0), 4))
+        put_word(out, at, length + (first - 4294967296 if first >= 2147483648 else first) * 4294967296)
+        put_word(out, at + 1, some_bytes(data, start + 4, max(length - 4, 0)))
+
+
+@kernel_lean
+def time_of(milliseconds: int) -> int:
+    """A time in microseconds, ABSENT where a column can't hold it."""
+    return milliseconds * 1000 if FIRST_MS <= milliseconds <= LAST_MS else ABSENT
+
+
+WORDS = 7
+"""Words of a record in the columns of `walk_columns`."""
+
+
+@kernel_lean
+def walk_columns(
+    data: Any,
+    batches: Any,
+    starts: Any,
+    ends: Any,
+    first_batch: int,
+    first_record: int,
+    at: int,
+    out: Any,
+    rows_behind: Any,
+    problems: Any,
+) -> tuple[int, int, int, int, int, bool, bool, int]:
+    """Read records as `walk_records` does, into columns; those of batches[n] lie in data[starts[n] : ends[n]].
+
+    `out` (int64) has room for len(out) // WORDS rows, and holds one column behind the other: offsets, times in
+    microseconds or ABSENT, views of keys, views of values, and where a record's first header stands with how many there
+    are above it (32 bits each). `rows_behind[n]` gets the row behind the last of batches[n].
+    Returns (rows, problems, batch row, record, position; whether a key or value is null, whether a time is ABSENT, how
+    many headers there are).
+    """
+    room = len(out) // WORDS
+    row = 0
+    bad = 0
+    signs = 0
+    absent = False
+    headed = 0
+    for number in range(first_batch, len(batches)):
+        rows_behind[number] = row
+        if starts[number] < 0:
+            continue
+        if at < 0:
+            at = int(starts[number])
+        end = int(ends[number])
+        count = int(batches["record_count"][number])
+        base_offset = int(batches["base_offset"][number])
+        base_timestamp = int(batches["base_timestamp"][number])
+        near = base_offset <= LARGEST_INT64 - LARGEST_INT32 and base_offset > -LARGEST_INT64 + LARGEST_INT32
+        of_record = -1
+        if int(batches["attributes"][number]) & 8:
+            base_timestamp = int(batches["max_timestamp"][number])
+            of_record = 0
+        least = FIRST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS else 1
+        most = LAST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS else 0
+        record = first_record
+        while record < count:
+            if row == room:
+                rows_behind[number] = row
+                return row, bad, number, record, at, signs < 0, absent, headed
+            behind, timestamp_delta, offset_delta, key, key_length, value, value_length, start, header_count = (
+                read_record(data, at, end)
+            )
+            if behind < 0:
+                bad = note_problem(problems, bad, number, record, at, NO_RECORD)
+                break
+            put_word(out, row, base_offset + offset_delta if near else wrapped_sum(base_offset, offset_delta))
+            timestamp_delta &= of_record
+            if least <= timestamp_delta <= most:
+                put_word(out, room + row, (base_timestamp + timestamp_delta) * 1000)
+            else:
+                time = time_of(wrapped_sum(base_timestamp, timestamp_delta))
+                absent = absent or time == ABSENT
+                put_word(out, room + row, time)
+            signs |= key_length | value_length
+            write_view(data, key, key_length, out, 2 * room + 2 * row)
+            write_view(data, value, value_length, out, 4 * room + 2 * row)
+            put_word(out, 6 * room + row, start + header_count * 4294967296)
+            headed += header_count
+            at = behind
+            row += 1
+            record += 1
+        rows_behind[number] = row
+        if record == count and at != end:
+            bad = note_problem(problems, bad, number, record, at, LEFT_OVER)
+        at = -1
+        first_record = 0
+    return row, bad, len(batches), 0, -1, signs < 0, absent, headed
+
+
+@kernel_lean
+def walk_header_columns(data: Any, headers: Any, out: Any) -> int:
+    """Write views of the headers that `walk_columns` has found: all keys, then all values, to `out` (int64).
+
+    `headers` is the last column of it. Returns how many values are null.
+    """
+    at_key = 0
+    at_value = len(out) // 2
+    null_values = 0
+    for record in range(len(headers)):
+        at = headers[record] & 4294967295
+        for _ in range(headers[record] >> 32):
+            key_length, key = varint_at(data, at, len(data))
+            value_length, value = varint_at(data, key + key_length, len(data))
+            write_view(data, key, key_length, out, at_key)
+            write_view(data, value, value_length, out, at_value)
+            null_values += value_length < 0
+            at = value + max(value_length, 0)
+            at_key += 2
+            at_value += 2
+    return null_values
+
+
+@kernel_lean
+def columns_of_rows(data: Any, records: Any, out: Any) -> tuple[bool, bool]:
+    """Write RECORD rows that another kernel filled as columns, with room for no more than them and no headers.
+
+    Returns whether a key or value is null, and whether a time is ABSENT.
+    """
+    room = len(records)
+    signs = 0
+    absent = False
+    for row in range(room):
+        key_length = int(records["key_length"][row])
+        value_length = int(records["value_length"][row])
+        time = time_of(int(records["timestamp"][row]))
+        put_word(out, row, int(records["offset"][row]))
+        put_word(out, room + row, time)
+        write_view(data, int(records["key_start"][row]), key_length, out, 2 * room + 2 * row)
+        write_view(data, int(records["value_start"][row]), value_length, out, 4 * room + 2 * row)
+        put_word(out, 6 * room + row, 0)
+        signs |= key_length | value_length
+        absent = absent or time == ABSENT
+    return signs < 0, absent
