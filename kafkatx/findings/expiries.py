@@ -10,6 +10,12 @@ from kafkatx.findings.client_lines import topic_partition
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
+from kafkatx.text.sayings import Saying
+
+
+def is_expiry(logs: LogModel, row: int) -> bool:
+    """Whether a line tells of a batch that its producer gave up, as its time was over."""
+    return logs.kind(row) == EventKind.batch_expired or logs.says(row, Saying.EXPIRED)
 
 
 def answers_before(logs: LogModel, told: ToldFailure) -> list[int]:

@@ -18,6 +18,7 @@ from kafkatx.segments.damage import Damage
 from kafkatx.words.plurals import plural
 
 MOST_GAPS = 5
+OF_LOGS = "logs of "
 MOST_DAMAGE = 20
 """Lines of each that are printed; JSON has all."""
 
@@ -31,8 +32,19 @@ def not_checked(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]
     yield from _listed("Not checked", gaps([one for one in entries if one.scope != EVERYWHERE]), MOST_GAPS)
     missing = Counter(entry.missing for entry in entries if entry.scope == EVERYWHERE)
     if missing:
-        told = "; ".join(what for what, _ in missing.most_common())
+        told = "; ".join(_not_implied([what for what, _ in missing.most_common()]))
         yield shown(f"More could be judged with: {told}.", "dim")
+
+
+def _not_implied(asked: list[str]) -> list[str]:
+    """Leave out what another one does as well: `logs of clients or brokers` beside `logs of brokers`."""
+    return [what for what in asked if not any(f"{OF_LOGS}{one}" in asked for one in _choice(what))]
+
+
+def _choice(what: str) -> list[str]:
+    """Whose logs do, where those of several would."""
+    named = what.removeprefix(OF_LOGS).split(" or ")
+    return named if what.startswith(OF_LOGS) and len(named) > 1 else []
 
 
 def gaps(entries: list[NotCheckable]) -> list[str]:

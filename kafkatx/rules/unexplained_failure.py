@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from kafkatx.findings.accounts import Account, Accounted, wraps_the_unsaid
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.expiries import is_expiry
 from kafkatx.findings.failure_kinds import UNEXPECTED
 from kafkatx.findings.finding import Finding, Subject
 from kafkatx.findings.plain_clients import is_plain
@@ -31,7 +32,16 @@ from kafkatx.histories.logs.failures import call_of
 from kafkatx.histories.logs.frameworks_named import owner_in_lines
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
-from kafkatx.rules.unexplained.brokers import BROKERS_REMEDIES, REPEATS
+from kafkatx.rules.unexplained.brokers import BROKERS_REMEDIES
+from kafkatx.rules.unexplained.clients import (
+    ABORTABLE,
+    CLIENTS_REMEDIES,
+    FATAL,
+    GOES_ON,
+    PLAIN,
+    REPEATED_REMEDIES,
+    RETRIABLE,
+)
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
@@ -47,7 +57,6 @@ from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, as_n
 
 COORDINATORS = (TRANSACTION_STATE, CONSUMER_OFFSETS)
 """Topics that only coordinators write."""
-FATAL, ABORTABLE, RETRIABLE, PLAIN = "fatal", "abortable", "retriable", "plain"
 
 
 @facts
@@ -57,7 +66,8 @@ class Facts:
     `error` is what names it, `protocol_name` and `code` the protocol's error behind it where it is called otherwise;
     `framework` what owns the producer, where the application can't call it; `is_cut` whether the lines below an
     exception that only wraps another are not at hand, `is_retry` whether a request was made again to the text's end;
-    `is_write` whether a leader refused what a producer wrote, `file` what a broker could not read records of;
+    `is_write` whether a leader refused what a producer wrote, `is_lost` whether a producer gave records up, as their
+    time was over, `file` what a broker could not read records of;
     `begins` how often the application called beginTransaction since, of a producer that can do nothing more;
     `means` what the catalogue says of it, `category` what it means to the client (PLAIN: nothing shows a transaction);
     `candidates` the names of the causes that fit, the likeliest first, `open` what is said of each.
@@ -82,6 +92,7 @@ class Facts:
     is_cut: bool = False
     is_retry: bool = False
     is_write: bool = False
+    is_lost: bool = False
     file: Quoted | None = None
 
     @property
@@ -121,8 +132,8 @@ class Facts:
 
     @property
     def is_retriable(self) -> bool:
-        """Whether the same call can be made again: brokers repeat theirs by themselves."""
-        return self.category == RETRIABLE and not self.is_brokers
+        """Whether the same call can be made again: brokers repeat theirs by themselves, a batch is gone."""
+        return self.category == RETRIABLE and not self.is_brokers and not self.is_lost
 
     @property
     def is_repeated(self) -> bool:
@@ -235,6 +246,7 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         framework=_owner(model, told),
         is_retry=told.is_retry,
         is_cut=any(wraps_the_unsaid(model.logs, row) for row in told.rows),
+        is_lost=told.category == RETRIABLE and any(is_expiry(model.logs, row) for row in told.rows),
         is_write=told.is_brokers and names_too_few_in_sync(told.message),
         file=Quoted(path) if (path := damaged_file(told.message)) is not None else None,
     )
@@ -273,24 +285,7 @@ WORDS = Words(
             ": a batch in {file} can't be read. The file itself is damaged, not what was sent.",
         ),
         pick("names_newer", {True: " Its words name a newer instance, but the client says so of a timeout, too."}, ""),
-        pick(
-            "category",
-            {
-                FATAL: " This producer can do nothing more.",
-                ABORTABLE: pick(
-                    "nothing_open",
-                    {True: " The producer can go on."},
-                    " The transaction must be aborted; then the producer can go on.",
-                ),
-                RETRIABLE: pick(
-                    "is_brokers",
-                    {True: REPEATS},
-                    " The same call can be made again.",
-                ),
-                PLAIN: " Nothing here shows a transaction, or a producer with an id.",
-            },
-            "",
-        ),
+        GOES_ON,
         pick("is_retry", {True: " The client asks again; that it got through does not stand here."}, ""),
         " This evidence does not show its cause.",
     ),
@@ -309,41 +304,7 @@ WORDS = Words(
     considered=(included("open"),),
     remedies=(
         *BROKERS_REMEDIES,
-        remedy(
-            (
-                pick(
-                    "may_be_replaced",
-                    {True: "Close this producer; create a new one only if no other instance uses its id"},
-                    "Close this producer and create a new one (restarting the service does both)",
-                ),
-                ". Do not call abortTransaction: it would only fail",
-            ),
-            "application",
-            needs="is_fatal",
-            unless="framework",
-        ),
-        remedy(
-            "Restart what ended with it (thread, task or job): {framework} makes a new producer by itself",
-            "operator",
-            needs="is_fatal framework",
-        ),
-        remedy(
-            pick(
-                "nothing_open",
-                {True: "Process the same input again; if it fails in the same way, mend that first"},
-                "Call abortTransaction, then process the same input again; if it fails in the same way, mend that "
-                "first. If abortTransaction fails with a fenced error, close the producer",
-            ),
-            "application",
-            needs="is_abortable",
-            unless="framework",
-        ),
-        remedy(
-            "Restart what ended with it (thread, task or job): {framework} aborts the transaction and processes its "
-            "input again by itself. If it fails in the same way, mend that first",
-            "operator",
-            needs="is_abortable framework",
-        ),
+        *CLIENTS_REMEDIES,
         remedy(
             "Look at the logs of the brokers at that time: the error behind this one stands in one of them, with its "
             "stack trace",
@@ -356,7 +317,7 @@ WORDS = Words(
             "client",
             needs="may_be_late",
         ),
-        remedy("Make the same call again, with the same producer", "application", needs="is_retriable"),
+        *REPEATED_REMEDIES,
         remedy(
             "Nothing to call again: the broker repeats its own requests. If the line goes on to come, look whether the "
             "partition that it names has a leader and enough replicas",
@@ -370,7 +331,7 @@ WORDS = Words(
                 "Look at the log before this line: the first error in it is the cause, this one may be its echo",
             ),
             "application",
-            unless="is_fatal is_abortable is_retriable is_repeated is_retry is_refused_write file",
+            unless="is_fatal is_abortable is_retriable is_lost is_repeated is_retry is_refused_write file",
         ),
         remedy(
             "Look whether the client got through later (it begins a transaction, or is given a producer id). If not, "

@@ -54,7 +54,7 @@ def test_what_is_explained_is_not_told_again(tmp_path):
     said = told(
         tmp_path,
         f"2026-03-01 10:00:09,500 ERROR {PRODUCER} Transiting to abortable error state due to "
-        "org.apache.kafka.common.errors.TimeoutException: Expiring 1 record(s) for orders-0:120000 ms has passed since "
+        "org.apache.kafka.common.errors.TimeoutException: Expiring 1 record(s) for orders-0:120000 ms has passed since"
         "batch creation\n"
         f"2026-03-01 10:00:09,600 ERROR {PRODUCER} commit failed\n"
         "org.apache.kafka.common.KafkaException: The client hasn't received acknowledgment for some previously sent "
@@ -292,3 +292,29 @@ def test_a_batch_that_was_given_up_is_a_failure_at_any_level(tmp_path):
         said = told(tmp_path, text.format(error))
         assert said["answer"]["failures"]["excused"] == 0
         assert said["findings"]
+
+
+EXPIRED = (
+    "org.apache.kafka.common.errors.TimeoutException: Expiring 3 record(s) for orders-0: 30106 ms has passed since"
+)
+STREAMS = "org.apache.kafka.streams.errors.StreamsException: task [0_3] Abort sending since an error caught"
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        (f"2026-03-01 10:00:09,500 ERROR [main] App: died\n{EXPIRED} last append", "Send the records again"),
+        (f"`{STREAMS} due to {EXPIRED} batch creation plus linger time.`", "Restart what ended with it"),
+    ],
+    ids=["application", "streams"],
+)
+def test_records_that_were_given_up_are_no_call_to_repeat(tmp_path, line, first):
+    found = only(told(tmp_path, f"{line}\n"))
+    assert found["remedies"][0]["text"].startswith(first)
+    assert "same call" not in str(found)
+
+
+def test_a_wait_that_ended_is_a_call_to_repeat(tmp_path):
+    waited = "Timeout expired after 60000ms while awaiting InitProducerId"
+    found = only(told(tmp_path, f"org.apache.kafka.common.errors.TimeoutException: {waited}\n"))
+    assert "The same call can be made again" in found["summary"]

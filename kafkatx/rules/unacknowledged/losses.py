@@ -8,6 +8,7 @@ from enum import Enum, auto
 import numpy as np
 
 from kafkatx.findings.client_lines import producer_at, rows_of, times_of, topic_partition
+from kafkatx.findings.expiries import is_expiry
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
@@ -87,7 +88,7 @@ def variant_of(logs: LogModel, rows: list[int]) -> Variant:
 def loss_of(logs: LogModel, client: ClientInstance | None, rows: list[int]) -> Loss:
     """Add what went before: expired batches since the last success is not logged, so all of this life count."""
     before = [] if client is None else rows_of(logs, client, EventKind.batch_expired, EventKind.failure).tolist()
-    expired = [row for row in before if row <= rows[-1] and _is_expiry(logs, row)]
+    expired = [row for row in before if row <= rows[-1] and is_expiry(logs, row)]
     retried = [] if client is None else rows_of(logs, client, EventKind.produce_retry).tolist()
     named = [found for row in (*rows, *expired) if (found := _partition(logs, row)) is not None]
     partitions = tuple(dict.fromkeys(named))
@@ -99,10 +100,6 @@ def was_refused(logs: LogModel, loss: Loss) -> bool:
     """Whether the leader refused every attempt that is told as out of order: such a batch was answered."""
     told = [logs.string(row, "error") for row in loss.retried]
     return bool(told) and not loss.expired and all(error == "OUT_OF_ORDER_SEQUENCE_NUMBER" for error in told)
-
-
-def _is_expiry(logs: LogModel, row: int) -> bool:
-    return logs.kind(row) == EventKind.batch_expired or logs.says(row, Saying.EXPIRED)
 
 
 def _partition(logs: LogModel, row: int) -> tuple[str, int] | None:
