@@ -188,7 +188,7 @@ def test_what_was_lost_farther_back_in_one_epoch_comes_again_rather_than_not_at_
     for _ in range(40):
         log.append()
     _, known = read(log, None)
-    assert len(known.noted) < 20
+    assert len(known.noted) < len(log.all()) / 2
     while len(log.all()) > 20:
         log.segments[0].pop()
     kept = set(log.all())
@@ -211,7 +211,7 @@ def test_no_log_has_no_mark():
     assert end_of(Log(random.Random(1), segments={})) is None
 
 
-@pytest.mark.parametrize("count", [1, 7, 8, 9, 100, 70_000])
+@pytest.mark.parametrize("count", [1, NOTED - 1, NOTED, NOTED + 1, 100, 70_000])
 def test_a_mark_is_small(count):
     rows = np.zeros(count, BATCH)
     rows["base_offset"] = rows["last_offset"] = rows["position"] = np.arange(count)
