@@ -72,7 +72,7 @@ def _blocks(met: Iterator[Met[T]]) -> Iterator[Block[T]]:
     parts: list[Met[T]] = []
     rows = 0
     for part in met:
-        if parts and (rows >= ROWS_PER_CHUNK or part[1] != parts[0][1]):
+        if parts and (rows + len(part[2]) > ROWS_PER_CHUNK or part[1] != parts[0][1]):
             yield _block(parts)
             parts, rows = [], 0
         parts.append(part)
