@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_inlined, kernel_lean
 from kafkatx.kernels.spans import COMMIT, producer_slot
 from kafkatx.kernels.transactions import ONGOING, PREPARE_COMMIT
 
@@ -37,7 +37,7 @@ def of_ids(count: int) -> np.ndarray[Any, Any]:
     return table
 
 
-@kernel
+@kernel_inlined
 def is_plain_row(t: Any, row: int, slow_ms: int) -> bool:
     """Whether a transaction was committed in time, complete at once, and followed by the next of the same producer."""
     if t["decision"][row] != PREPARE_COMMIT or t["next_state"][row] != ONGOING or t["flags"][row] != 0:
@@ -62,7 +62,7 @@ def is_plain_row(t: Any, row: int, slow_ms: int) -> bool:
     return bool(0 <= step <= 1 and 0 <= took <= t["timeout_ms"][row] and completed - decided <= slow_ms)
 
 
-@kernel
+@kernel_inlined
 def turns_at_row(t: Any, before: int, after: int) -> bool:
     """Whether something changes from one transaction of an id to the next."""
     if t["next_offset"][before] != t["begin_offset"][after] or t["producer_id"][before] != t["producer_id"][after]:
@@ -90,7 +90,7 @@ def turns_at_row(t: Any, before: int, after: int) -> bool:
     return bool(step != int(t["decision_epoch"][after]) - t["producer_epoch"][after])
 
 
-@kernel
+@kernel_lean
 def look_at_rows(t: Any, ids: Any, slow_ms: int, held: Any) -> int:
     """Mark in `held` the transactions that are not plain, and those that are held for what they are among their id's.
 
@@ -125,7 +125,7 @@ def look_at_rows(t: Any, ids: Any, slow_ms: int, held: Any) -> int:
     return count
 
 
-@kernel
+@kernel_inlined
 def is_plain_part(rows: Any, number: int, transactions: Any, spans: Any, tolerance_ms: int) -> bool:
     """Whether the own COMMIT of a transaction ended its data here, as its row says in every respect."""
     span, row = rows["span"][number], rows["transaction"][number]
@@ -148,7 +148,7 @@ def is_plain_part(rows: Any, number: int, transactions: Any, spans: Any, toleran
     return bool(is_timed and sent >= transactions["started_at"][row] - tolerance_ms)
 
 
-@kernel
+@kernel_lean
 def look_at_parts(rows: Any, transactions: Any, spans: Any, tolerance_ms: int, plain: Any, late: Any) -> int:
     """Mark the participations that are plain, and of these whose data came late; returns how many are plain."""
     count = 0
@@ -161,7 +161,7 @@ def look_at_parts(rows: Any, transactions: Any, spans: Any, tolerance_ms: int, p
     return count
 
 
-@kernel
+@kernel_inlined
 def is_plain_alone(spans: Any, row: int) -> bool:
     """Whether a COMMIT ended data, and nothing about them is told."""
     if spans["flags"][row] != 0 or spans["marker_kind"][row] != COMMIT or spans["first_offset"][row] < 0:
@@ -174,7 +174,7 @@ def is_plain_alone(spans: Any, row: int) -> bool:
     return bool(0 <= step <= 1)
 
 
-@kernel
+@kernel_inlined
 def turns_at_span(spans: Any, before: int, after: int) -> bool:
     """Whether something changes from one ended span of a producer to the next."""
     if spans["leader_epoch"][before] != spans["leader_epoch"][after]:
@@ -196,7 +196,7 @@ def turns_at_span(spans: Any, before: int, after: int) -> bool:
 DONE, PRODUCERS_FULL = 0, 1
 
 
-@kernel
+@kernel_lean
 def look_at_spans(
     spans: Any, owner: Any, first: int, slots: Any, producers: Any, count: int, asked: Any, alone: Any
 ) -> tuple[int, int, int]:

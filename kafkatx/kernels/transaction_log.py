@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.bytes import int8_at, int16_at, int32_at, int64_at, uvarint_at, varint_at
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_inlined, kernel_lean
 
 PLACES = np.dtype(
     [(name, "i4") for name in ("id_start", "id_length", "list_start", "list_length", "tags_start", "tags_length")]
@@ -23,7 +23,7 @@ MOST_MS = 1 << 61
 """No time or difference of times is larger, so that their sum stays within int64."""
 
 
-@kernel
+@kernel_lean
 def end_of_partitions_v0(data: Any, at: int, end: int) -> int:
     """Position behind a partition list of version 0, -1 if it runs past `end`."""
     if at + 4 > end:
@@ -47,7 +47,7 @@ def end_of_partitions_v0(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def end_of_tags(data: Any, at: int, end: int) -> int:
     """Position behind a block of tagged fields, -1 if it runs past `end`."""
     count, at = uvarint_at(data, at, end)
@@ -62,7 +62,7 @@ def end_of_tags(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def end_of_partitions_v1(data: Any, at: int, end: int) -> int:
     """Position behind a partition list of version 1 (compact), -1 if it runs past `end`."""
     topics, at = uvarint_at(data, at, end)
@@ -84,7 +84,7 @@ def end_of_partitions_v1(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def read_tags(data: Any, at: int, end: int, out: Any, row: int, places: Any) -> bool:
     """Read the tagged fields of a value of version 1; False if they don't end exactly at `end`."""
     start = at
@@ -112,7 +112,7 @@ def read_tags(data: Any, at: int, end: int, out: Any, row: int, places: Any) -> 
     return count >= 0 and at == end
 
 
-@kernel
+@kernel_inlined
 def clear_row(out: Any, places: Any, row: int) -> None:
     """Set a row to "absent"."""
     out["producer_id"][row] = -1
@@ -133,7 +133,7 @@ def clear_row(out: Any, places: Any, row: int) -> None:
     places["tags_length"][row] = -1
 
 
-@kernel
+@kernel_inlined
 def read_value(data: Any, at: int, end: int, out: Any, row: int, places: Any) -> int:
     """Read a transaction state value in data[at:end]; returns READ, BAD_VALUE or UNKNOWN_VALUE."""
     if end - at < 21:
@@ -167,7 +167,7 @@ def read_value(data: Any, at: int, end: int, out: Any, row: int, places: Any) ->
     return READ if read_tags(data, behind, end, out, row, places) else BAD_VALUE
 
 
-@kernel
+@kernel_inlined
 def read_record(data: Any, at: int, end: int, out: Any, row: int, places: Any) -> int:
     """Read the key and value of the record whose key length stands at `at`; returns the outcome."""
     clear_row(out, places, row)
@@ -190,7 +190,7 @@ def read_record(data: Any, at: int, end: int, out: Any, row: int, places: Any) -
     return read_value(data, at, at + value_length, out, row, places)
 
 
-@kernel
+@kernel_inlined
 def note_problem(problems: Any, bad: int, batch_row: int, offset: int, outcome: int) -> int:
     """Note that something at `offset` could not be read, while there is room; returns the number of problems."""
     if bad == len(problems):
@@ -201,7 +201,7 @@ def note_problem(problems: Any, bad: int, batch_row: int, offset: int, outcome: 
     return bad + 1
 
 
-@kernel
+@kernel_lean
 def walk_states(
     data: Any, start: int, batches: Any, first_batch: int, skip_records: int, out: Any, places: Any, problems: Any
 ) -> tuple[int, int, int, int]:
