@@ -22,10 +22,8 @@ class Growing:
     def make_room(self, rows: int = 1) -> None:
         """Have room for at least `rows` more rows."""
         if self.filled + rows > len(self.rows):
-            # Not `resize`: it writes zeros over all that is new, in small pages. New memory is touched as it is filled.
-            grown = np.zeros(max(2 * len(self.rows), self.filled + rows), self.rows.dtype)
-            grown[: self.filled] = self.rows[: self.filled]
-            self.rows = grown
+            # No view of the rows outlives a call, so the block may move; large ones are remapped, not copied.
+            self.rows.resize(max(2 * len(self.rows), self.filled + rows), refcheck=False)
 
     def done(self) -> Array:
         """Return the filled part; the room behind it is given back."""
