@@ -80,6 +80,8 @@ def left_over(transactions: Array, rows: Array, spans: Array) -> Iterator[tuple[
     Such a pair has one producer, epoch and kind; a marker that only repeats the one before it is nobody's.
     """
     unclaimed, lacking = _unclaimed(rows, spans), _lacking(transactions, rows)
+    if not unclaimed.any() or not lacking.any():
+        return
     producers = transactions["producer_id"][rows["transaction"]]
     for ours, theirs in ((rows["partition_code"], spans["partition_code"]), (producers, spans["producer_id"])):
         lacking &= np.isin(ours, np.unique(theirs[unclaimed]))

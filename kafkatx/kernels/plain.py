@@ -26,6 +26,21 @@ OF_ID = np.dtype(
 and of how many that is known; the rows of its shortest and longest plain ones (-1: none)."""
 OF_PRODUCER = np.dtype([("producer_id", "i8"), ("last", "i8")])
 """A producer id, and the last span of it that a marker ended."""
+COMPARED = np.dtype(
+    [
+        ("beside", "i8"),
+        ("marker_offset", "i8"),
+        ("begin_offset", "i8"),
+        ("decision_offset", "i8"),
+        ("started_at", "i8"),
+        ("transaction", "i4"),
+        ("state_partition", "i4"),
+        ("coordinator_epoch", "i4"),
+        ("leader_epoch", "i4"),
+    ]
+)
+"""What a plain participation is compared by with others: how far its marker lies before its decision (below 0) or
+behind its completion, where marker, start and decision lie, and who led their logs."""
 MARKED = 0
 """Status of a participation whose marker is known (histories/transaction_partitions.py)."""
 
@@ -149,15 +164,34 @@ def is_plain_part(rows: Any, number: int, transactions: Any, spans: Any, toleran
 
 
 @kernel_lean
-def look_at_parts(rows: Any, transactions: Any, spans: Any, tolerance_ms: int, plain: Any, late: Any) -> int:
-    """Mark the participations that are plain, and of these whose data came late; returns how many are plain."""
+def look_at_parts(
+    rows: Any, transactions: Any, spans: Any, tolerance_ms: int, plain: Any, late: Any, compared: Any
+) -> int:
+    """Mark the participations that are plain, and of these whose data came late; returns how many are plain.
+
+    `compared` (COMPARED) gets a row for each of them.
+    """
     count = 0
     for number in range(len(rows)):
         if is_plain_part(rows, number, transactions, spans, tolerance_ms):
             plain[number] = True
+            row, span = rows["transaction"][number], rows["span"][number]
+            late[number] = spans["first_timestamp"][span] > transactions["started_at"][row] + tolerance_ms
+            written = spans["marker_timestamp"][span]
+            behind, before = (
+                written - transactions["completion_timestamp"][row],
+                written - transactions["decided_at"][row],
+            )
+            compared["beside"][count] = max(behind, 0) + min(before, 0)
+            compared["marker_offset"][count] = spans["marker_offset"][span]
+            compared["begin_offset"][count] = transactions["begin_offset"][row]
+            compared["decision_offset"][count] = transactions["decision_offset"][row]
+            compared["started_at"][count] = transactions["started_at"][row]
+            compared["transaction"][count] = row
+            compared["state_partition"][count] = transactions["state_partition"][row]
+            compared["coordinator_epoch"][count] = transactions["decision_leader_epoch"][row]
+            compared["leader_epoch"][count] = spans["leader_epoch"][span]
             count += 1
-            sent = spans["first_timestamp"][rows["span"][number]]
-            late[number] = sent > transactions["started_at"][rows["transaction"][number]] + tolerance_ms
     return count
 
 

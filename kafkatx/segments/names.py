@@ -50,8 +50,11 @@ class Names:
         """
         codes = np.full(len(starts), -1, np.int32)
         for version in (0, 1):
-            of_version = np.where(versions == version, lengths, -1)
-            if of_version.max(initial=-1) < 0:
+            is_of_version = versions == version
+            if not is_of_version.any():
+                continue
+            of_version = lengths if is_of_version.all() else np.where(is_of_version, lengths, -1)
+            if of_version.max() < 0:
                 continue
             encoded = self._encoded_lists[version].codes(data, starts, of_version)
             self._decode_new(version)
