@@ -229,7 +229,8 @@ def run_over_mutations():
                 for end in (len(data), len(data) - 7):
                     rows = batches.copy()
                     rows["size"] = min(end, len(data))
-                    state = (rows, 0, 0, np.zeros(9, STATE), np.zeros((KINDS_OF_PLACES, 9), np.int64), np.zeros(9, PROBLEM))
+                    places = np.zeros((KINDS_OF_PLACES, 9), np.int64)
+                    state = (rows, 0, 0, np.zeros(9, STATE), places, np.zeros(9, PROBLEM))
                     walk_states(walk_states.view(data[:end]), 0, *state)
                 with suppress(Malformed):
                     state = (-1, 2**63 - 1, -1, 0, seen_producers(), np.zeros(9, BATCH), 0)
