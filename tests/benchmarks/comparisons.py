@@ -12,7 +12,7 @@ from tests.benchmarks import cases, measure, peer
 from tests.benchmarks.measure import Usage
 
 ORDINARY_TIMES_CHEAPER = 1.0
-TINY_TIMES_CHEAPER = 5.0
+TINY_TIMES_CHEAPER = 8.0
 PEAK_GROWTH = 0.10
 BYTES_A_TRANSACTION = 200
 """Of two partitions, beside all others, at the highest."""
