@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from functools import cached_property
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
-from kafkatx.kernels.kept_kernels import is_wanted, keep, kept
+from kafkatx.kernels.kept_kernels import is_any_kept, is_wanted, keep, kept
 from kafkatx.kernels.native_calls import Call, Kinds, is_possible, loaded, taken_apart, told
 
 P = ParamSpec("P")
@@ -33,6 +34,11 @@ class Compiled(Generic[P, R]):
                 with suppress(OverflowError):  # a number that no word takes
                     return cast("R", call(words))
         return cast("R", self._by_numba(False)(*args, **kwargs))
+
+    @cached_property
+    def is_kept(self) -> bool:
+        """Whether it was kept, when this was first asked."""
+        return is_wanted() and is_any_kept(self.name) and is_possible()
 
     @property
     def is_native(self) -> bool:

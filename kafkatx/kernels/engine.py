@@ -28,9 +28,10 @@ R = TypeVar("R")
 Mode = Literal["interpreted", "compiled"]
 
 COMPILE_ABOVE_ROWS = 12_000
-"""Rows that a kernel handles interpreted before it goes on compiled: some tenths of a second, which is what loading
-the compiled
-form costs."""
+"""Rows that a kernel handles interpreted before it is compiled: some tenths of a second. Compiling takes seconds, but
+only once on a machine."""
+LOAD_ABOVE_ROWS = 2_000
+"""Same, of a kernel that is kept: some hundredths of a second, which is what loading it costs."""
 
 BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of numba: without the functions that Python calls a compiled one by, a third of what compiling takes."""
@@ -123,13 +124,16 @@ class Kernel(Generic[P, R]):
         mode = _forced.get()
         if mode:
             return mode == "compiled"
-        return self.rows >= COMPILE_ABOVE_ROWS or (self.follows is not None and self.follows.is_compiled)
+        return self._is_enough(self.rows) or (self.follows is not None and self.follows.is_compiled)
 
     def count(self, rows: int, still_to_come: int = 0) -> None:
         """Add to the work done by this kernel in this process; what is certain to come soon counts as done."""
         self.rows += rows
-        if self.rows + still_to_come >= COMPILE_ABOVE_ROWS:
+        if self._is_enough(self.rows + still_to_come):
             self.rows = max(self.rows, COMPILE_ABOVE_ROWS)
+
+    def _is_enough(self, rows: int) -> bool:
+        return rows >= COMPILE_ABOVE_ROWS or (rows >= LOAD_ABOVE_ROWS and self.compiled.is_kept)
 
     def view(self, buffer: Any) -> Any:
         """Return the form of a byte buffer that the next call indexes fastest.

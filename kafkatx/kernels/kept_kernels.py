@@ -84,16 +84,26 @@ def _trusted(path: Path) -> bytes:
         return file.read()
 
 
+def is_any_kept(name: str) -> bool:
+    """Whether something of this release and for this processor is kept of a kernel, whatever its arguments."""
+    found = [path.name for folder in _folders() for path in folder.glob(f"{name}-*.kernel")]
+    return bool(found) and any(file.startswith(f"{name}-{_made_by()[:16]}-") for file in found)
+
+
 def _paths(name: str, key: str) -> Iterator[Path]:
     """Where a kernel may be kept, best first."""
+    file = f"{name}-{_made_by()[:16]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.kernel"
+    return (folder / file for folder in _folders())
+
+
+def _folders() -> Iterator[Path]:
     if not Path(__file__).is_file():  # in a zip
         return
-    file = f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.kernel"
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
-        yield Path(chosen) / file
+        yield Path(chosen)
         return
-    yield from places(__spec__, file)
+    yield from (place.parent for place in places(__spec__, "kernels"))
 
 
 def _thin_out(folder: Path, name: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from kafkatx.kernels import kept_kernels
 from kafkatx.kernels.compiled import Compiled
 from kafkatx.kernels.crc32c import crc32c
-from kafkatx.kernels.engine import Kernel
+from kafkatx.kernels.engine import COMPILE_ABOVE_ROWS, LOAD_ABOVE_ROWS, Kernel
 from kafkatx.kernels.kept_kernels import FIRST, MOST, keep, kept
 from kafkatx.kernels.native_calls import KernelError, Objects, loaded, taken_apart, told
 from tests.evidence import FIXTURES, ROOT
@@ -298,3 +298,18 @@ def test_another_release_of_anything_makes_another_key(monkeypatch):
             assert digest() != here
     finally:
         assert digest() == here
+
+
+def test_a_kept_kernel_is_loaded_sooner_than_one_is_compiled(place):
+    def after(rows):
+        fresh = Kernel(crc32c.function, crc32c.plain, crc32c._faster)
+        fresh.count(rows)
+        return fresh.is_compiled
+
+    fitting = range(0, COMPILE_ABOVE_ROWS + 1, LOAD_ABOVE_ROWS)
+    assert [after(rows) for rows in fitting] == [rows >= COMPILE_ABOVE_ROWS for rows in fitting]
+    name = crc32c.compiled.name
+    (place / f"{name}-0123456789abcdef-0123456789abcdef.kernel").touch()  # of another release
+    assert not after(LOAD_ABOVE_ROWS)
+    keep(name, "int", OBJECTS)
+    assert [after(rows) for rows in (0, LOAD_ABOVE_ROWS - 1, LOAD_ABOVE_ROWS)] == [False, False, True]
