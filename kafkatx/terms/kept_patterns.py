@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import _sre  # type: ignore[import-not-found]
 import marshal
-import os
 import re
 import sys
 from array import array
@@ -23,6 +22,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from kafkatx.terms.kept_files import places, write_whole
 
 ENGINES = frozenset({20220615, 20221023, 20230612})
 """Engines whose compiler is the one that is meant here: those of Python 3.11, 3.12, 3.13."""
@@ -73,7 +74,7 @@ class KeptPatterns:
         self.new = {}
         for path in _places():
             with suppress(OSError):
-                _write(path, content)
+                write_whole(path, content)
                 return
 
 
@@ -106,25 +107,5 @@ def _engine() -> tuple[int, int, int]:
 
 
 def _places() -> Iterator[Path]:
-    """Where code may be kept, the first that can be written: beside the bytecode, in the user's cache."""
-    name = f"{NAME}.{sys.implementation.cache_tag}"
-    if __spec__ is not None and __spec__.cached:
-        yield Path(__spec__.cached).with_name(name)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    with suppress(RuntimeError):  # nobody's home is known
-        cache = cache.expanduser()
-    if cache.is_absolute():
-        yield cache / "kafkatx" / name
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Put a file in its place in one step: whoever reads it meanwhile has the old one or the new one, whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError:
-        with suppress(OSError):
-            draft.unlink()
-        raise
+    """Where code may be kept."""
+    return places(__spec__, f"{NAME}.{sys.implementation.cache_tag}")
