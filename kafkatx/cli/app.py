@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import sys
 
@@ -61,7 +60,6 @@ def _program(*, general: GeneralOptions) -> None:
 
 def main() -> None:
     """Run the command line; the only place where an exception becomes an exit code."""
-    gc.disable()  # a command makes next to no cycles, and collecting while numba is imported costs a tenth of a second
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names are what they are, whatever the locale can show
@@ -71,7 +69,6 @@ def main() -> None:
     except OSError:
         discard_output()
     PATTERNS.keep()
-    gc.freeze()  # what is there goes with the process: looking for cycles in it once more costs another tenth
     sys.exit(code)
 
 
