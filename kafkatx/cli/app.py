@@ -22,7 +22,7 @@ from kafkatx.cli.report import report
 from kafkatx.cli.streams import discard_output
 from kafkatx.cli.verify import verify
 from kafkatx.terms.errors import ClosedPipeError, KafkatxError
-from kafkatx.terms.kept_patterns import PATTERNS
+from kafkatx.terms.kept import keep_all
 
 app = Program(
     name=PROGRAM,
@@ -68,7 +68,7 @@ def main() -> None:
         sys.stdout.flush()
     except OSError:
         discard_output()
-    PATTERNS.keep()
+    keep_all()
     sys.exit(code)
 
 

@@ -1,59 +1,39 @@
-"""Regular expressions as the library has compiled them, kept on disk from one run to the next as bytecode is.
+"""Regular expressions as the library has compiled them, kept from one run to the next (kept.py).
 
 Of a small diagnosis compiling its patterns is a sixth. What comes of a pattern is a list of numbers for the library's
 engine; whoever has the list has the compiled pattern in some microseconds.
 
-Where      beside this module's bytecode, else in the user's cache; under Python's own rules for bytecode: where none is
-           written (`-B`) nothing is kept, `PYTHONPYCACHEPREFIX` leads elsewhere.
 What       code by pattern and flags, of one release of Python and one engine; so nothing kept can be out of date.
-Never less what can't be read or written, is damaged or of another engine is compiled as ever. The engine checks code
-           that it is given.
+Never less code of another engine is compiled as ever. The engine checks code that it is given.
 Source     `re._compiler.compile`, `_sre` (Python 3.11 to 3.13); of an engine that is not known here nothing is kept.
 """
 
 from __future__ import annotations
 
 import _sre  # type: ignore[import-not-found]
-import marshal
-import os
 import re
 import sys
 from array import array
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
+
+from kafkatx.terms.kept import DAMAGED, Kept
 
 ENGINES = frozenset({20220615, 20221023, 20230612})
 """Engines whose compiler is the one that is meant here: those of Python 3.11, 3.12, 3.13."""
 MOST = 4096
 """Patterns that are kept."""
-NAME = "patterns"
 Key = tuple[str | bytes, int]
 """A pattern and its flags."""
 Code = tuple[int, bytes, int, dict[str, int], tuple[str | None, ...]]
 """What the engine takes beside the pattern: flags, code (32 bits each), how many groups, names of groups both ways."""
-DAMAGED = (EOFError, ValueError, TypeError, RuntimeError, OverflowError, AttributeError)
-"""What may be raised where a file, or the code in it, is none of ours."""
 
 
-class KeptPatterns:
+class KeptPatterns(Kept[Key, Code]):
     """Code that was kept, and what came to it in this process."""
 
     def __init__(self) -> None:
-        self.new: dict[Key, Code] = {}
-        self._known: dict[Key, Code] | None = None
-
-    @property
-    def known(self) -> dict[Key, Code]:
-        """What was kept by runs before; read when first asked for."""
-        if self._known is None:
-            self._known = {}
-            for path in _places():
-                with suppress(OSError, *DAMAGED):
-                    engine, codes = marshal.loads(path.read_bytes())
-                    self._known |= codes if engine == _engine() else {}
-        return self._known
+        super().__init__("patterns", _engine, MOST)
 
     def compiled(self, pattern: Any, flags: int) -> re.Pattern[Any]:
         """Return what `re.compile` does, of kept code if there is any; raises re.error for a wrong pattern."""
@@ -64,21 +44,6 @@ class KeptPatterns:
             return _made(pattern, self.known[key])
         code = self.new[key] = _code(pattern, flags)
         return _made(pattern, code)
-
-    def keep(self) -> None:
-        """Write down what is new, where bytecode may be written, for the next run."""
-        if not self.new or sys.dont_write_bytecode or len(self.known) + len(self.new) > MOST:
-            return
-        content = marshal.dumps((_engine(), self.known | self.new))
-        self.new = {}
-        for path in _places():
-            with suppress(OSError):
-                _write(path, content)
-                return
-
-
-PATTERNS = KeptPatterns()
-"""Those of this process."""
 
 
 def _code(pattern: str | bytes, flags: int) -> Code:
@@ -105,26 +70,5 @@ def _engine() -> tuple[int, int, int]:
     return _sre.MAGIC, sys.hexversion, array("I").itemsize
 
 
-def _places() -> Iterator[Path]:
-    """Where code may be kept, the first that can be written: beside the bytecode, in the user's cache."""
-    name = f"{NAME}.{sys.implementation.cache_tag}"
-    if __spec__ is not None and __spec__.cached:
-        yield Path(__spec__.cached).with_name(name)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    with suppress(RuntimeError):  # nobody's home is known
-        cache = cache.expanduser()
-    if cache.is_absolute():
-        yield cache / "kafkatx" / name
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Put a file in its place in one step: whoever reads it meanwhile has the old one or the new one, whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError:
-        with suppress(OSError):
-            draft.unlink()
-        raise
+PATTERNS = KeptPatterns()
+"""Those of this process."""

@@ -20,8 +20,8 @@ def code(*given, **named):
     compiled[0] += 1
     return whole(*given, **named)
 re._compiler._code = code
-from kafkatx.terms import kept_patterns
-kept_patterns._places = lambda place=Path(sys.argv[1]): iter([place])
+from kafkatx.terms import kept
+kept._places = lambda name, place=Path(sys.argv[1]): iter([place / name])
 sys.argv = ["kafkatx", *sys.argv[2:]]
 from kafkatx.cli.app import main
 sys.dont_write_bytecode = False
@@ -42,7 +42,7 @@ ALWAYS = COMPILERS | ARROW | PYDANTIC
 
 
 def started(kept: Path, *words: str) -> tuple[set[str], int]:
-    """Names of what was loaded by a command, and how many patterns it compiled, of which `kept` keeps ours."""
+    """Names of what was loaded by a command, and how many patterns it compiled, where `kept` is what is kept."""
     watched = [sys.executable, "-c", WATCHED, str(kept), *words]
     done = subprocess.run(watched, capture_output=True, text=True, check=True)
     modules, compiled = json.loads(done.stderr.splitlines()[-1])
@@ -62,8 +62,8 @@ def started(kept: Path, *words: str) -> tuple[set[str], int]:
     ids=["version", "help", "explain", "verify", "diagnose", "diagnose a page"],
 )
 def test_a_command_loads_what_it_needs(words, absent, most_patterns, most_again, tmp_path):
-    modules, compiled = started(tmp_path / "patterns", *words)
-    _, again = started(tmp_path / "patterns", *words)
+    modules, compiled = started(tmp_path / "kept", *words)
+    _, again = started(tmp_path / "kept", *words)
     assert absent & modules == set()
     assert compiled <= most_patterns
     assert again <= most_again
@@ -71,12 +71,13 @@ def test_a_command_loads_what_it_needs(words, absent, most_patterns, most_again,
 
 def test_patterns_of_names_are_not_kept(tmp_path):
     """Names that evidence holds go with the process: what is kept on disk is of the package alone."""
-    page, kept = tmp_path / "app.log", tmp_path / "patterns"
+    page, kept = tmp_path / "app.log", tmp_path / "kept"
     line = "orders-6f7-aaaa  10:23:51.003  INFO  o.a.k.c.p.KafkaProducer - Closing the Kafka producer\n"
     page.write_text(line * 9)
     started(kept, "diagnose", str(page))
-    assert b"6f7" not in kept.read_bytes()
-    assert len(kept.read_bytes()) > 10_000
+    files = {path.name: path.read_bytes() for path in kept.iterdir()}
+    assert {name for name, content in files.items() if len(content) > 10_000} == {"patterns", "tables"}
+    assert [name for name, content in files.items() if b"6f7" in content] == []
 
 
 def test_a_function_that_quotes_names_keeps_no_pattern():
