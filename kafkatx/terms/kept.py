@@ -41,7 +41,7 @@ class Kept(Generic[Key, Value]):
             for path in _places(self._name):
                 with suppress(OSError, *DAMAGED):
                     mark, found = marshal.loads(path.read_bytes())
-                    self._known |= found if mark == self._mark() else {}
+                    self._known = (found if mark == self._mark() else {}) | self._known
         return self._known
 
     def keep(self) -> None:

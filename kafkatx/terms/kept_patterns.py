@@ -17,16 +17,20 @@ from array import array
 from contextlib import suppress
 from typing import Any
 
+from kafkatx.terms.held_literals import begins_anywhere, held_literals
 from kafkatx.terms.kept import DAMAGED, Kept
 
 ENGINES = frozenset({20220615, 20221023, 20230612})
 """Engines whose compiler is the one that is meant here: those of Python 3.11, 3.12, 3.13."""
 MOST = 4096
 """Patterns that are kept."""
+LAYOUT = 3
+"""What `Code` is; it changes with it."""
 Key = tuple[str | bytes, int]
 """A pattern and its flags."""
-Code = tuple[int, bytes, int, dict[str, int], tuple[str | None, ...]]
-"""What the engine takes beside the pattern: flags, code (32 bits each), how many groups, names of groups both ways."""
+Code = tuple[int, bytes, int, dict[str, int], tuple[str | None, ...], tuple[Any, ...], bool]
+"""What the engine takes beside the pattern: flags, code (32 bits each), how many groups, names of groups both ways;
+then texts of which each match holds one, and whether the pattern begins with anything."""
 
 
 class KeptPatterns(Kept[Key, Code]):
@@ -45,6 +49,12 @@ class KeptPatterns(Kept[Key, Code]):
         code = self.new[key] = _code(pattern, flags)
         return _made(pattern, code)
 
+    def held(self, pattern: Any, flags: int) -> tuple[tuple[Any, ...], bool]:
+        """Return texts of which each match of a compiled pattern holds one, and whether it begins with anything."""
+        key = (pattern, int(flags))
+        code = self.new.get(key) or self.known.get(key)
+        return code[5:] if code is not None else ((), False)
+
 
 def _code(pattern: str | bytes, flags: int) -> Code:
     """Compile a pattern to code, as `re.compile` does."""
@@ -56,18 +66,22 @@ def _code(pattern: str | bytes, flags: int) -> Code:
     by_group: list[str | None] = [None] * tree.state.groups
     for name, group in names.items():
         by_group[group] = name
-    return int(flags | tree.state.flags), code, tree.state.groups - 1, names, tuple(by_group)
+    all_flags = int(flags | tree.state.flags)
+    held: tuple[Any, ...] = held_literals(tree, all_flags)
+    if isinstance(pattern, bytes):
+        held = tuple(text.encode("latin-1") for text in held)
+    return all_flags, code, tree.state.groups - 1, names, tuple(by_group), held, begins_anywhere(tree)
 
 
 def _made(pattern: str | bytes, code: Code) -> re.Pattern[Any]:
-    flags, numbers, groups, names, by_group = code
+    flags, numbers, groups, names, by_group, _, _ = code
     made: re.Pattern[Any] = _sre.compile(pattern, flags, array("I", numbers).tolist(), groups, names, by_group)
     return made
 
 
-def _engine() -> tuple[int, int, int]:
-    """What code is of: the engine, the release of Python, the size of its numbers."""
-    return _sre.MAGIC, sys.hexversion, array("I").itemsize
+def _engine() -> tuple[int, int, int, int]:
+    """What code is of: the engine, the release of Python, the size of its numbers, what we keep beside it."""
+    return _sre.MAGIC, sys.hexversion, array("I").itemsize, LAYOUT
 
 
 PATTERNS = KeptPatterns()
