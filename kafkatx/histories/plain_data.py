@@ -24,6 +24,7 @@ from kafkatx.histories.extremes import extremes
 from kafkatx.histories.producers_clocks import LEAST_MS
 from kafkatx.histories.skewed_clocks import beside
 from kafkatx.histories.transaction_partitions import TransactionPartitions
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array, with_length
 from kafkatx.kernels.plain import OF_PRODUCER, PRODUCERS_FULL, look_at_parts, look_at_spans
 from kafkatx.kernels.spans import ABORT, OPEN, producer_slot
@@ -55,9 +56,9 @@ def said_of_data(
     """
     rows, owner = parts.rows, parts.owner
     aborted = (owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT)
-    producers = np.unique(np.append(spans["producer_id"][aborted], hiding["producer_id"]))
+    producers = distinct(np.append(spans["producer_id"][aborted], hiding["producer_id"]))
     if not is_trusted:
-        return OfData(np.unique(rows["transaction"]), rows["transaction"][:0], producers, np.zeros(0, np.int32))
+        return OfData(distinct(rows["transaction"]), rows["transaction"][:0], producers, np.zeros(0, np.int32))
     is_plain, is_late = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
     look_at_parts.count(len(rows))
     look_at_parts(rows, transactions, spans, LEAST_MS, is_plain, is_late)
@@ -70,7 +71,7 @@ def said_of_data(
         plain["transaction"][_beside_others(transactions, plain, spans)],
     )
     late = rows["transaction"][is_late]
-    return OfData(np.unique(np.concatenate(held)), np.unique(late), producers, alone)
+    return OfData(distinct(np.concatenate(held)), distinct(late), producers, alone)
 
 
 def _asked_for(spans: Array, owner: Array) -> tuple[Array, Array]:
