@@ -16,7 +16,6 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
-import kafkatx
 from kafkatx.terms.kept import Kept
 
 FOLDERS = ("terms", "terms/catalogue", "text", "text/logs", "kernels")
@@ -57,9 +56,9 @@ def kept_table(make: Callable[[], T]) -> Callable[[], T]:
 @cache
 def made_of() -> tuple[Any, ...] | None:
     """Return what tables are made of: the releases of Python and the package, and its files; None where it is none."""
-    package = Path(kafkatx.__file__).parent
+    package: Any = sys.modules[__name__.partition(".")[0]]
     try:
-        return sys.hexversion, kafkatx.__version__, tuple(sorted(_files(package)))
+        return sys.hexversion, package.__version__, tuple(sorted(_files(Path(package.__file__).parent)))
     except OSError:
         return None
 
