@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.ordering import ranks
 
@@ -52,4 +53,4 @@ class Extremes:
 
     def _of(self, rows: Array) -> Array:
         found = (extremes(rows[name], *(rows[group] for group in groups)) for name, *groups in self._columns)
-        return rows[np.unique(np.concatenate(list(found)))]
+        return rows[distinct(np.concatenate(list(found)))]

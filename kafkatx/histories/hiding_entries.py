@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.ordering import order_of, places_among
 from kafkatx.kernels.rows import HIDING_ENTRY
@@ -35,12 +36,12 @@ def hiding_entries(indexes: Iterable[tuple[int, int, Array]], spans: Array) -> A
     found = [np.zeros(0, HIDING_ENTRY)]
     listed = [(base, end, entries) for base, end, entries in indexes if len(entries)]
     data = _Committed(
-        spans, np.unique(np.concatenate([np.zeros(0, np.int64), *(one["producer_id"] for *_, one in listed)]))
+        spans, distinct(np.concatenate([np.zeros(0, np.int64), *(one["producer_id"] for *_, one in listed)]))
     )
     for base, end, entries in listed:
         for producer_id, rows in _numbers(entries["producer_id"]):
             found.append(_over(base, entries[rows], *data.below(producer_id, end)))
-    return np.unique(np.concatenate(found))
+    return distinct(np.concatenate(found))
 
 
 class _Committed:

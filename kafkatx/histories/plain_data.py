@@ -23,6 +23,7 @@ import numpy as np
 from kafkatx.histories.extremes import Extremes, extremes
 from kafkatx.histories.producers_clocks import LEAST_MS
 from kafkatx.histories.transaction_partitions import TransactionPartitions
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array, with_length
 from kafkatx.kernels.plain import COMPARED, OF_PRODUCER, PRODUCERS_FULL, look_at_parts, look_at_spans
 from kafkatx.kernels.spans import ABORT, OPEN, producer_slot
@@ -57,15 +58,15 @@ def said_of_data(
     """
     rows, owner = parts.rows, parts.owner
     aborted = (owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT)
-    producers = np.unique(np.append(spans["producer_id"][aborted], hiding["producer_id"]))
+    producers = distinct(np.append(spans["producer_id"][aborted], hiding["producer_id"]))
     if not is_trusted:
-        return OfData(np.unique(rows["transaction"]), rows["transaction"][:0], producers, np.zeros(0, np.int32))
+        return OfData(distinct(rows["transaction"]), rows["transaction"][:0], producers, np.zeros(0, np.int32))
     is_plain, is_late, beside_others = _looked_at(transactions, rows, spans)
     asked, is_alone = _asked_for(spans, owner)
     alone = np.flatnonzero(is_alone & ~asked).astype(np.int32)
     held = rows["transaction"][~is_plain], owner[asked & (owner >= 0)], beside_others
     late = rows["transaction"][is_late]
-    return OfData(np.unique(np.concatenate(held)), np.unique(late), producers, alone)
+    return OfData(distinct(np.concatenate(held)), distinct(late), producers, alone)
 
 
 def _looked_at(transactions: Array, rows: Array, spans: Array) -> tuple[Array, Array, Array]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
 from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, near, on_one_clock
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import match_groups
 from kafkatx.kernels.ordering import ranks
@@ -105,7 +106,7 @@ def _match(transactions: Array, rows: Array, spans: Array, owner: Array, toleran
 
 def _match_moved(transactions: Array, rows: Array, spans: Array, moved: Array, owner: Array) -> None:
     """Match the partitions again in which markers were moved; the others stand as they are."""
-    codes = np.unique(spans["partition_code"][moved["marker_timestamp"] != spans["marker_timestamp"]])
+    codes = distinct(spans["partition_code"][moved["marker_timestamp"] != spans["marker_timestamp"]])
     here = np.flatnonzero(np.isin(rows["partition_code"], codes))
     ours = np.flatnonzero(np.isin(spans["partition_code"], codes))
     again, owners = rows[here], np.full(len(ours), -1, np.int32)
@@ -227,7 +228,7 @@ def _settle(
     tolerance_ms: int,
 ) -> None:
     """Settle the stretches where the two directions disagree; what is settled counts as agreed from then on."""
-    disputed = np.unique(np.searchsorted(groups.row_bounds, np.flatnonzero(~agreed), "right") - 1)
+    disputed = distinct(np.searchsorted(groups.row_bounds, np.flatnonzero(~agreed), "right") - 1)
     if not len(disputed):
         return
     exact = _from_either_end(transactions, ordered_rows, spans, groups, 0) if tolerance_ms else None

@@ -50,14 +50,14 @@ class LiteralSearch:
     `fingerprints` are for the kernel, `grams` for blocks where that is not compiled.
     """
 
-    def __init__(self, literals: tuple[bytes, ...]) -> None:
+    def __init__(self, literals: tuple[bytes, ...], *, are_shortest: bool = False) -> None:
         """Take the literals, of SHORTEST bytes or more and without ends of lines.
 
-        Of two that hold each other the longer one is of no use.
+        Of two that hold each other the longer one is of no use; `are_shortest` says that none holds another.
         """
         if min(map(len, literals), default=SHORTEST) < SHORTEST:
             raise ValueError(f"a literal of less than {SHORTEST} bytes")
-        self.literals = _shortest(literals)
+        self.literals = literals if are_shortest else shortest(literals)
 
     @cached_property
     def fingerprints(self) -> Fingerprints:
@@ -74,8 +74,8 @@ class LiteralSearch:
         return self.grams.held(data, bounds)
 
 
-def _shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """The literals that hold no other, in order."""
+def shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Return the literals that hold no other, in order."""
     known = sorted(set(literals))
     size = min(map(len, known), default=0)
     begins: dict[bytes, list[bytes]] = {}

@@ -14,6 +14,7 @@ import numpy as np
 
 from kafkatx.formats.record_batch import CODEC_MASK, codec_of
 from kafkatx.kernels.batches import CHECK_CONTROL, HEADER_SIZE
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.records import HEADER, LEFT_OVER, PROBLEM, walk_headers, walk_records
 from kafkatx.kernels.rows import RECORD
 from kafkatx.segments.batches import NO_LIMIT, Chunk, Rows, SegmentWalk
@@ -168,7 +169,7 @@ class RecordWalk(SegmentWalk):
         ends = np.minimum(rows["position"] - chunk.data_position + rows["size"], len(chunk.data) + 1)
         codecs = rows["attributes"] & CODEC_MASK
         payloads: list[bytes | None] = [None] * len(rows)
-        for number in np.unique(codecs[ends <= len(chunk.data)]).tolist():
+        for number in distinct(codecs[ends <= len(chunk.data)]).tolist():
             if (codec := codec_of(number)) is not None:
                 of_codec = np.flatnonzero((codecs == number) & (ends <= len(chunk.data))).tolist()
                 borders = zip(starts[of_codec].tolist(), ends[of_codec].tolist(), strict=True)

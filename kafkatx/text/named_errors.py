@@ -23,6 +23,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.entries import Symptom, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
+from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
 from kafkatx.text.lines import Line, Page, lines
@@ -235,7 +236,7 @@ def _is_error(name: str) -> bool:
     return name not in GENERIC and (error_code(name) is not ErrorCode.NONE or name in _classes())
 
 
-@cache
+@kept_table
 def _classes() -> frozenset[str]:
     """Names of errors of clients for which the catalogue has a cause."""
     named = (name for row in client_exceptions() if row.rules for name in row.exceptions)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels import templates as kernels
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.rows import EVENT
 from kafkatx.segments.interning import Interner
 from kafkatx.terms.catalogue.entries import EventTemplate
@@ -107,7 +108,7 @@ def _events(data: bytes, out: Any, strings: Strings) -> Any:
     spans.add("logger", np.arange(len(out)), out[:, kernels.LOGGER : kernels.LOGGER + 2])
     constants: list[tuple[Any, EventTemplate]] = []
     for numbers, first in ((head, kernels.SPANS), (np.where(counts, thrown, -1), kernels.THROWN_SPANS)):
-        for number in np.unique(numbers[numbers >= 0]).tolist():
+        for number in distinct(numbers[numbers >= 0]).tolist():
             rows, entry = np.flatnonzero(numbers == number), patterns()[number].entry
             constants.append((rows, entry))
             for place, name in enumerate(entry.fields):
@@ -140,7 +141,7 @@ def _leave_old_partitions(data: bytes, out: Any) -> None:
     """Leave lines that name a partition as `[topic,0]` to the slow path."""
     view = np.frombuffer(data, np.uint8)
     for column, first in ((kernels.PATTERN, kernels.SPANS), (kernels.THROWN, kernels.THROWN_SPANS)):
-        for number in np.unique(out[out[:, kernels.STATUS] == kernels.DONE, column]).tolist():
+        for number in distinct(out[out[:, kernels.STATUS] == kernels.DONE, column]).tolist():
             fields = patterns()[number].entry.fields if number >= 0 else ()
             if "topic_partition" in fields:
                 rows = np.flatnonzero((out[:, kernels.STATUS] == kernels.DONE) & (out[:, column] == number))

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import unescape
 
 from kafkatx.terms.regex import regex
+from kafkatx.text.entities import without_entities
+from kafkatx.text.remembered import remembered
 
 BEGINNINGS = r"//|/\*|\* |import |const |let |var |func |fn |def |class |throw |raise |return |if |\}|@|<"
 """How a line of source code begins: no line of a log does."""
@@ -111,10 +112,16 @@ def is_of_code(texts: Sequence[str], number: int) -> bool:
         return True
     if _is_element(texts, number):
         return True
-    is_holder = any(shape.match(text) for shape in (_COMMENT, _LITERAL, _EXPRESSION, _STRONG))
-    return is_holder and _stands_in_code(texts, number)
+    return _may_hold(text) and _stands_in_code(texts, number)
 
 
+@remembered
+def _may_hold(text: str) -> bool:
+    """Whether a line of code may hold a message."""
+    return any(shape.match(text) for shape in (_COMMENT, _LITERAL, _EXPRESSION, _STRONG))
+
+
+@remembered
 def unfronted(text: str) -> str:
     """A line without what pasting put before it."""
     for _ in range(2):
@@ -124,7 +131,7 @@ def unfronted(text: str) -> str:
         text = text[found.end() :]
     if "</" in text:
         text = _TAG.sub("", text)
-    return unescape(text) if "&" in text else text
+    return without_entities(text)
 
 
 def _is_code_alone(text: str) -> bool:
@@ -182,9 +189,15 @@ def _is_in_trace(texts: Sequence[str], number: int) -> bool:
 def _stands_in_code(texts: Sequence[str], number: int) -> bool:
     """Whether enough lines around a line are code."""
     near = [*_nearest(texts, number, -1), *_nearest(texts, number, 1)]
-    found = sum(1 for text in near if _STRONG.match(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
+    found = sum(map(_is_strong, near))
     weak = sum(1 for text in near if _COMMENT.match(text) or _CLOSING.match(text))
     return found >= FEWEST and 2 * (found + weak) >= len(near)
+
+
+@remembered
+def _is_strong(text: str) -> bool:
+    """Whether a line can hardly be anything but code."""
+    return bool(_STRONG.match(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
 
 
 def _nearest(texts: Sequence[str], number: int, step: int) -> list[str]:

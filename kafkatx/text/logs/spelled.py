@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from kafkatx.terms.catalogue.loading import error_codes, spellings
+from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 
@@ -69,7 +70,7 @@ def names() -> frozenset[str]:
     return frozenset(entry.name for entry in spellings()) | frozenset(error.name for error in error_codes())
 
 
-@cache
+@kept_table
 def _names() -> dict[str, str]:
     """Name of an error by its words; those that only a library has go before Kafka's own.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.rows import EVENT
 from kafkatx.terms.events import EventKind
 
@@ -52,7 +53,7 @@ class Thinning:
             self.ends //= 2
             events = thinned(events, self.ends)
         if len(events) > self.most:
-            kinds = len(np.unique(events["kind"]))
+            kinds = len(distinct(events["kind"]))
             events = thinned(events, max(1, self.most // (2 * kinds)), NAMES[:1])
         self.events = events
         return events
