@@ -17,7 +17,8 @@ PIECES = (
     b"[", b"]", b"(", b")", b" ", b"  ", b"\t", b"\r", b".", b"-", b": ", b"0", b"-1", b"Some(3)", b"Exception", b"<",
     b"\xc3\xa9", b"\xff", b"\0", b"\x1b[0m", b"\n", b"\n\tat a.b.c(D.java:1)\n", b"\nCaused by: a.b.CException: x\n",
     b"\njava.lang.IllegalArgumentException: Transactional records are not supported for magic 1\n", b"Id=",
-    b"\njava.io.IOException: Too many open files\n", b" (kafka.server.KafkaServer)\n", b"99999999999999999999",
+    b"\njava.io.IOException: Too many open files\n", b" (kafka.server.KafkaServer)\n", b"99999999999999999999", b"unclean",
+    b"Loading transaction metadata from __transaction_state", b"endTxn", b"due to timeout", b"transaction metadata",
 )  # fmt: skip
 
 
