@@ -113,6 +113,12 @@ def entry_at(file: OpenFile, framer: Framer, position: int, line: int) -> Entry:
     return Entry(position, line, framer.frame(_text(head)), tuple(_text(text) for text in own if text))
 
 
+def is_one_entry(text: bytes) -> bool:
+    """Whether all lines below the first one would be read with it, were another entry to follow (`entry_at`)."""
+    lines = text.split(b"\n")
+    return len(lines) < MOST_TAIL_LINES and all(_is_tail(line) for line in lines[1:])
+
+
 class Cut:
     """What a window shows at one time; positions count from its first byte."""
 

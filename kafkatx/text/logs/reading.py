@@ -23,8 +23,8 @@ from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.logs.alike import Alike, Kinds
-from kafkatx.text.logs.columns import PENDING, Columns, is_fast, read_columns
-from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts, entry_at
+from kafkatx.text.logs.columns import Columns, is_fast, read_columns
+from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts
 from kafkatx.text.logs.entry_shapes import begins_with_trace, shape_of
 from kafkatx.text.logs.filling import COLUMNS, Row
 from kafkatx.text.logs.framing import Framed, Framer
@@ -35,6 +35,7 @@ from kafkatx.text.logs.said_before import fill_said_before
 from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
+from kafkatx.text.logs.traced import Traced
 from kafkatx.text.logs.windows import window_of
 from kafkatx.text.logs.writers import Writers
 from kafkatx.text.named_errors import named_on_page
@@ -123,7 +124,7 @@ class _Reading:
             self._take_cut(cut, found)
         self.blocks.close()
         self.lines = self.window.line - self.part.line
-        events = self._with_traces(self.thinning.thin())
+        events = Traced(self.file, self.framer).read(self.thinning.thin(), self.strings)
         fill_said_before(self.file, self.part.position, self.framer, events, self.strings)
         is_call = (events["kind"] == EventKind.failure) & (events["api_code"] >= 0) & (events["side"] < 0)
         events["side"] = np.where(is_call, Side.client, events["side"])
@@ -293,20 +294,6 @@ class _Reading:
         fewer = Strings()
         self.strings.move(events, fewer)
         self.strings = fewer
-
-    def _with_traces(self, events: Any) -> Any:
-        """Read the text of kept events once more whose stack traces nobody has looked at yet."""
-        kept = np.ones(len(events), bool)
-        for number in np.flatnonzero(events["trace_code"] == PENDING).tolist():
-            event = events[number]
-            entry = entry_at(self.file, self.framer, int(event["position"]), int(event["line"]))
-            row = event_of(entry, self.strings)
-            if row is None:
-                kept[number] = False
-                continue
-            row[COLUMNS["source"]], row[COLUMNS["repeats"]] = int(event["source"]), int(event["repeats"])
-            events[number] = tuple(row)
-        return events[kept]
 
     def _hear(self, columns: Columns) -> None:
         """Learn from lines that were read the fast way who writes, and how much of it."""

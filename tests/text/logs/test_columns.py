@@ -6,31 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.kernels.engine import forced
 from kafkatx.terms.events import EventKind
 from tests.benchmarks import broker_log
 from tests.evidence import cases
-from tests.text.logs.reading import Event, plain_events, read_facts
+from tests.text.logs.reading import both
 
 LOGS = sorted(path for case in cases() for path in (case / "logs").glob("broker-*/*.log"))
 PIECES = (
     b"[", b"]", b"(", b")", b" ", b"  ", b"\t", b"\r", b".", b"-", b": ", b"0", b"-1", b"Some(3)", b"Exception", b"<",
     b"\xc3\xa9", b"\xff", b"\0", b"\x1b[0m", b"\n", b"\n\tat a.b.c(D.java:1)\n", b"\nCaused by: a.b.CException: x\n",
     b"\njava.lang.IllegalArgumentException: Transactional records are not supported for magic 1\n", b"Id=",
-    b"\njava.io.IOException: Too many open files\n", b" (kafka.server.KafkaServer)\n", b"99999999999999999999", b"unclean",
-    b"Loading transaction metadata from __transaction_state", b"endTxn", b"due to timeout", b"transaction metadata",
+    b"\njava.io.IOException: Too many open files\n", b" (kafka.server.KafkaServer)\n", b"99999999999999999999",
+    b"unclean", b"Loading transaction metadata from __transaction_state", b"endTxn", b"due to timeout",
+    b"transaction metadata",
 )  # fmt: skip
-
-
-def both(path: Path) -> tuple[list[Event], list[Event]]:
-    """Events as each path reads them, after a look at all else: codes are given alike too."""
-    with forced("interpreted"):
-        slow = read_facts(path)
-    with forced("compiled"):
-        fast = read_facts(path)
-    assert (fast.sources, fast.settings) == (slow.sources, slow.settings)
-    assert (fast.strings, fast.traces) == (slow.strings, slow.traces)
-    return plain_events(slow), plain_events(fast)
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: "/".join(path.parts[-4:-1]))
