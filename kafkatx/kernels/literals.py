@@ -184,7 +184,22 @@ def find_entries(
     return count, entry_start, entry_line
 
 
-flag_words.follows = find_entries
+@kernel
+def has_level_below(data: Any) -> bool:
+    """Whether `] D` or `] T` and a blank behind four more bytes stand anywhere; a plain loop, which becomes vectors."""
+    found = False
+    for at in range(len(data) - 7):
+        is_first = (data[at + 2] == 68) | (data[at + 2] == 84)
+        found |= (data[at] == 93) & (data[at + 1] == 32) & is_first & (data[at + 7] == 32)
+    return found
+
+
+flag_words.follows = has_level_below.follows = find_entries
+
+
+def may_show_level_below(data: bytes) -> bool:
+    """Whether `] DEBUG ` or `] TRACE ` may stand in a block: one look where that costs less than two."""
+    return not has_level_below.is_compiled or has_level_below(has_level_below.view(data))
 
 
 def entries(data: bytes, search: LiteralSearch, mode: int, still_to_come: int = 0) -> tuple[Any, int, int]:

@@ -145,3 +145,17 @@ def test_words_of_four_bytes_and_more_are_found_by_groups_of_them(mode, words, l
 def test_of_literals_that_hold_each_other_the_shortest_are_kept(words):
     kept = tuple(one for one in sorted(set(words)) if not any(other in one for other in set(words) - {one}))
     assert LiteralSearch(words).literals == kept
+
+
+@given(
+    before=st.text("] DT\n", max_size=9),
+    level=st.sampled_from(("] DEBUG ", "] TRACE ", "] INFO ", "]DEBUG ", "] DEBUG", "] DEBUGS ", "] TRACE\n")),
+    behind=st.text("] DT\n", max_size=9),
+)
+def test_levels_below_are_never_missed(before, level, behind):
+    data = (before + level + behind).encode()
+    shown = any(word in data for word in (b"] DEBUG ", b"] TRACE "))
+    found = [kernels.has_level_below.plain(data), kernels.has_level_below.compiled(np.frombuffer(data, np.uint8))]
+    assert found[0] == found[1]
+    assert found[0] or not shown
+    assert found[0] or level not in ("] DEBUG ", "] TRACE ")

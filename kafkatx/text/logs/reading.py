@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.literals import EVERY_LINE
+from kafkatx.kernels.literals import EVERY_LINE, may_show_level_below
 from kafkatx.kernels.rows import EVENT
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Level, Side
@@ -177,7 +177,7 @@ class _Reading:
         A short text is read line by line, so that it tells the same whatever was read before it.
         """
         self._look_for_levels(cut)
-        parts = []
+        parts = [np.zeros(0, EVENT)]
         if cut.is_of_brokers and is_fast() and not cut.is_short:
             columns = read_columns(cut.data, found, self.strings)
             columns.events["position"] += cut.window.position
@@ -188,10 +188,9 @@ class _Reading:
             found = found[columns.slow]
         if self.repeated is not None and not cut.is_short:
             parts.append(self._take_kinds(cut, self.repeated, found))
-        else:
+        elif len(found):
             parts.append(self._read_each(cut, found))
-        events = np.concatenate(parts)
-        self.thinning.add(events[np.argsort(events["position"], kind="stable")])
+        self.thinning.add(_in_order(parts))
         self._forget_strings()
 
     def _read_each(self, cut: Cut, found: Any) -> Any:
@@ -319,7 +318,8 @@ class _Reading:
     def _look_for_levels(self, cut: Cut) -> None:
         """Learn the least severe level from lines that nobody reads, where the layout says where it stands."""
         if cut.is_of_brokers:
-            for name, level in ((b"] DEBUG ", Level.debug), (b"] TRACE ", Level.trace)):
+            is_met = self.lowest <= Level.trace or not may_show_level_below(cut.data)
+            for name, level in () if is_met else ((b"] DEBUG ", Level.debug), (b"] TRACE ", Level.trace)):
                 if self.lowest > level and name in cut.data:
                     self._meet_level(level)
 
@@ -337,6 +337,14 @@ class _Reading:
     def broker_id(self) -> int | None:
         """The broker that wrote the log, by most of its lines that tell."""
         return max(self.brokers, key=lambda number: self.brokers[number]) if self.brokers else None
+
+
+def _in_order(parts: list[Any]) -> Any:
+    """Events that were read in several ways, by their places."""
+    told = [part for part in parts if len(part)] or parts[:1]
+    events = told[0] if len(told) == 1 else np.concatenate(told)
+    places = events["position"]
+    return events if (places[1:] >= places[:-1]).all() else events[np.argsort(places, kind="stable")]
 
 
 def _name_broker(events: Any, mine: Any, source: LogSource) -> None:

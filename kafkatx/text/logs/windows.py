@@ -65,11 +65,14 @@ class Window:
 
     def grow(self) -> None:
         """Read the next block."""
-        at = self.position + len(self.data)
-        block = self.file.read(at, min(BLOCK, self.end - at))
-        if not block:
+        kept = len(self.data)
+        at = self.position + kept
+        view = memoryview(bytearray(kept + max(0, min(BLOCK, self.end - at))))
+        view[:kept] = self.data
+        read = self.file.read_into(view[kept:], at)
+        if not read:
             self.end = at
-        self.data += block
+        self.data = bytes(view[: kept + read])
         if self._is_inside_line:
             self._skip_line()
 
