@@ -13,6 +13,7 @@ from typing import Any
 from kafkatx.kernels.bytes import uint32_at
 from kafkatx.kernels.engine import kernel
 from kafkatx.kernels.literals import find_entries, logger_start, without_return
+from kafkatx.kernels.message_bytes import has_escape, is_plain, may_show_error
 
 NOTHING, DONE, SLOW, OPEN = 0, 1, 2, 3
 """Status of an entry: no event; its columns are known; the slow path must read it; taken apart, not recognised yet."""
@@ -31,7 +32,7 @@ LEVELS = tuple(
 )
 """Words of levels as numbers, and what they are (terms.events.Level)."""
 LONGEST_LEVEL = 5
-EXCE, RROR, TION = (int.from_bytes(text, "big") for text in (b"Exce", b"rror", b"tion"))
+TION = int.from_bytes(b"tion", "big")
 """Four characters as a number."""
 CLOSING = (41, 62, 93)
 """Brackets that close."""
@@ -116,27 +117,6 @@ def before_blanks(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def is_plain(data: Any, at: int, end: int) -> bool:
-    """Whether a text has single blanks, no control characters and ASCII only, so that its bytes compare as they are."""
-    before = 32
-    for place in range(at, end):
-        byte = data[place]
-        if byte < 32 or byte > 126 or (byte == 32 and before == 32):
-            return False
-        before = byte
-    return True
-
-
-@kernel
-def has_escape(data: Any, at: int, end: int) -> bool:
-    """Whether there are colours of a terminal."""
-    for place in range(at, end):  # noqa: SIM110 (numba knows no generators)
-        if data[place] == 27:
-            return True
-    return False
-
-
-@kernel
 def bracket_end(data: Any, at: int, end: int) -> int:
     """Position behind the bracket that opens at `at`, -1 if it does not close soon."""
     depth = 0
@@ -152,9 +132,10 @@ def bracket_end(data: Any, at: int, end: int) -> int:
 
 @kernel
 def contexts_end(data: Any, start: int, end: int) -> int:
-    """Where the message begins behind its leading brackets; -1 where the slow path must decide."""
-    if has_escape(data, start, end):
-        return -1
+    """Where the message begins behind its leading brackets; -1 where the slow path must decide.
+
+    Colours in the message itself are for `is_plain` to see.
+    """
     at = start
     for _ in range(MOST_CONTEXTS):
         if at >= end or data[at] != 91:
@@ -165,7 +146,8 @@ def contexts_end(data: Any, start: int, end: int) -> int:
         for mark in (58, 44, 32):
             if at < end and data[at] == mark:
                 at += 1
-    return -1 if at == start and has_lost_front(data, at, end) else at
+    is_damaged = has_escape(data, start, at) or (at == start and has_lost_front(data, at, end))
+    return -1 if is_damaged else at
 
 
 @kernel
@@ -387,27 +369,6 @@ def has_lost_front(data: Any, at: int, end: int) -> bool:
         if data[place] == 91:
             return False
         if data[place] == 93:
-            return True
-    return False
-
-
-@kernel
-def may_be_request(data: Any, at: int, end: int) -> bool:
-    """Whether a message begins as those of the request logger do (`Completed request`)."""
-    return end - at > 10 and data[at] == 67 and data[at + 9] == 32 and data[at + 10] == 114
-
-
-@kernel
-def may_show_error(data: Any, at: int, end: int) -> bool:
-    """Whether a message may show an exception (`Exce`, `rror`, `CODE: `), or is one of the request logger."""
-    if may_be_request(data, at, end):
-        return True
-    for place in range(at, end - 3):
-        if data[place + 1] == 58 and data[place + 2] == 32 and 65 <= data[place] <= 90:
-            return True
-        if data[place] == 114 and uint32_at(data, place) == RROR:
-            return True
-        if data[place] == 69 and uint32_at(data, place) == EXCE:
             return True
     return False
 

@@ -14,13 +14,12 @@ import numpy as np
 
 from kafkatx.kernels import templates as kernels
 from kafkatx.kernels.held_texts import held_in, texts_of
-from kafkatx.kernels.rows import EVENT
 from kafkatx.segments.interning import Interner
 from kafkatx.terms.catalogue.entries import EventTemplate
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.contexts import MARKERS, NOTHING, Context, sends_markers, split_context
-from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field
+from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field, no_events
 from kafkatx.text.logs.matching import patterns
 from kafkatx.text.logs.meaning import OF_CONNECTIONS, names_of, side_by
 from kafkatx.text.logs.signs import SEPARATOR
@@ -99,8 +98,7 @@ def _recognise(data: bytes, entries: Any, times: Any, out: Any) -> None:
 
 def _events(data: bytes, out: Any, strings: Strings) -> Any:
     """Events of recognised entries: all but place, time and context."""
-    events = np.full(len(out), -1, np.int64).astype(EVENT)
-    events["repeats"] = 0
+    events = no_events(len(out))
     head, thrown, shown = out[:, kernels.PATTERN], out[:, kernels.THROWN], out[:, kernels.THROWN_CLASS + 1] > 0
     is_storage = kinds()[thrown] == EventKind.storage_failed
     counts = (thrown >= 0) & ((head < 0) | vague()[head] | is_storage)

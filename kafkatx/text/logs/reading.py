@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.kernels.growing import chosen, joined
 from kafkatx.kernels.literals import EVERY_LINE, may_show_level_below
 from kafkatx.kernels.rows import EVENT
 from kafkatx.sources.files import OpenFile
@@ -207,7 +208,7 @@ class _Reading:
                 parts.append(np.array([*self._read_blocks(cut, repeated, found[first:end])], EVENT))
             else:
                 self._pass_by(alike, first, end)
-        return np.concatenate([alike.events[alike.are_events()], *parts])
+        return joined([chosen(alike.events, alike.are_events()), *parts])
 
     def _read_blocks(self, cut: Cut, repeated: Repeated, found: Any) -> Iterator[tuple[int, ...]]:
         """Read entries one by one, but for those that have been read before."""
@@ -342,9 +343,9 @@ class _Reading:
 def _in_order(parts: list[Any]) -> Any:
     """Events that were read in several ways, by their places."""
     told = [part for part in parts if len(part)] or parts[:1]
-    events = told[0] if len(told) == 1 else np.concatenate(told)
+    events = told[0] if len(told) == 1 else joined(told)
     places = events["position"]
-    return events if (places[1:] >= places[:-1]).all() else events[np.argsort(places, kind="stable")]
+    return events if (places[1:] >= places[:-1]).all() else chosen(events, np.argsort(places, kind="stable"))
 
 
 def _name_broker(events: Any, mine: Any, source: LogSource) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.kernels.growing import chosen, joined
 from kafkatx.kernels.repetitions import group_same, keep_ends
 from kafkatx.kernels.rows import EVENT
 
@@ -39,7 +40,7 @@ class Thinning:
 
     def thin(self) -> Any:
         """Return what is kept, in order."""
-        events = np.concatenate([self.events, *self._waiting])
+        events = joined([self.events, *self._waiting])
         self._waiting, self._count = [], 0
         events = thinned(events, self.ends)
         while len(events) > self.most and self.ends > 1:
@@ -64,6 +65,6 @@ def thinned(events: Any, ends: int, by_kind: bool = False) -> Any:
         return events
     keep, repeats = np.zeros(count, np.bool_), np.zeros(count, np.int32)
     keep_ends(events, groups, sizes, ends, np.zeros(found, np.int32), firsts, keep, repeats)
-    kept = events[keep]
+    kept = chosen(events, keep)
     kept["repeats"] = repeats[keep]
     return kept

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kafkatx.kernels.growing import chosen
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.regex import regex
 from kafkatx.terms.secrets import may_hold_secrets
@@ -96,7 +97,7 @@ class Traced:
             _write(events, np.array(numbers), kind, texts, strings)
         if len(pending):
             self.framer.pass_by(int(events["at"][pending[-1]]))
-        return events[kept]
+        return chosen(events, kept)
 
     def _read_one(self, events: Any, number: int, strings: Strings) -> bool:
         """Read one entry; whether it is an event."""
