@@ -19,8 +19,9 @@ import numpy as np
 from kafkatx.kernels.engine import kernel
 from kafkatx.kernels.fingerprints import (
     MAY_END,
-    MAY_HOLD,
+    MAY_HOLD_NARROW,
     SHORTEST,
+    UNKNOWN,
     Fingerprints,
     fingerprints,
     flag_words,
@@ -36,6 +37,8 @@ NEWLINE, RETURN, BLANK, OPEN, CLOSE, BRACKET = 10, 13, 32, 40, 41, 91
 EVERY_LINE, BROKER, BROKER_WITH_LOGGERS = 0, 1, 2
 """What begins an entry: every line; a line `[dd...`; the same, and messages end with ` (logger)`."""
 LONGEST_LOGGER = 200
+SAMPLE = 1 << 20
+"""Bytes of a block that tell which groups of bytes are rare."""
 OF_BROKERS, OF_OTHERS = 1 << 10, 1 << 12
 """Bytes that count as a row where it is asked whether compiling pays: other logs have only the search to gain."""
 ENTRY_COLUMNS = 4
@@ -47,7 +50,7 @@ _LOGGER = regex(rb" \([A-Za-z0-9:.$_-]+\)")
 class LiteralSearch:
     """The search for some literals, in the forms that one asks for.
 
-    `fingerprints` are for the kernel, `grams` for blocks where that is not compiled.
+    Fingerprints are for the kernel, `grams` for blocks where that is not compiled.
     """
 
     def __init__(self, literals: tuple[bytes, ...]) -> None:
@@ -58,11 +61,13 @@ class LiteralSearch:
         if min(map(len, literals), default=SHORTEST) < SHORTEST:
             raise ValueError(f"a literal of less than {SHORTEST} bytes")
         self.literals = _shortest(literals)
+        self._fingerprints: Fingerprints | None = None
 
-    @cached_property
-    def fingerprints(self) -> Fingerprints:
-        """The groups of bytes that they are known by."""
-        return fingerprints(self.literals)
+    def fingerprints(self, data: bytes) -> Fingerprints:
+        """The groups of bytes that they are known by: those that are rarest in the first block that is searched."""
+        if self._fingerprints is None:
+            self._fingerprints = fingerprints(self.literals, data[:SAMPLE])
+        return self._fingerprints
 
     @cached_property
     def grams(self) -> Grams:
@@ -151,13 +156,15 @@ def find_entries(
     is_open = False
     for number in range(start // 8, (end + 7) // 8):
         flag = flags[number]
-        if flag == MAY_HOLD and not line_holds:
-            line_holds = holds_within(data, 8 * number, start, end, words, wide, narrow, masks, buckets, groups, text)
-        if flag <= MAY_HOLD:
+        if flag & MAY_END == 0:
+            if flag and not line_holds:
+                line_holds = holds_within(
+                    data, 8 * number, flag, start, end, words, wide, narrow, masks, buckets, groups, text
+                )
             continue
         for at in range(max(8 * number, start), min(8 * number + 8, end)):
             if data[at] != 10:
-                if not line_holds and at % 4 == 0:
+                if flag & MAY_HOLD_NARROW and not line_holds and at % 4 == 0:
                     four = four_at(data, at, end)
                     line_holds = holds_narrow(data, at, end, four, narrow, masks, buckets, groups, text)
                 continue
@@ -213,8 +220,8 @@ def entries(data: bytes, search: LiteralSearch, mode: int, still_to_come: int = 
     if not find_entries.is_compiled:
         return _plain_entries(data, search, mode)
     found = np.empty((max(16, len(data) >> 7), ENTRY_COLUMNS), np.int64)
-    parts, start, line, kept = [], 0, 0, search.fingerprints
-    words, flags = words_of(data, is_compiled=True), np.full(len(data) // 8 + 1, MAY_END, np.uint8)
+    parts, start, line, kept = [], 0, 0, search.fingerprints(data)
+    words, flags = words_of(data, is_compiled=True), np.full(len(data) // 8 + 1, UNKNOWN, np.uint8)
     flag_words(words, kept.wide, kept.narrow, kept.masks, flags)
     while True:
         count, at, lines = find_entries(
