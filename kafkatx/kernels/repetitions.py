@@ -6,11 +6,20 @@ whole, so two that hash alike are two.
 
 from typing import Any
 
-from kafkatx.kernels.engine import kernel
+import numpy as np
+
+from kafkatx.kernels.engine import kernel, kernel_with_wheel
 from kafkatx.kernels.literals import find_entries
 from kafkatx.terms.events import EventKind
 
 OTHER = int(EventKind.other)
+NAMES = (
+    "kind", "transactional_id_code", "producer_id", "node", "topic_code", "partition", "client_id_code", "error_code",
+    "api_code", "source",
+)  # fmt: skip
+"""Columns that make events the same."""
+MOST_REPEATS = (1 << 31) - 1
+_FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 MULTIPLIER, MASK = 0x9E3779B1, 0xFFFFFFFF
 """Of a multiplicative hash of 32 bits: products stay what they are where 64 bits overflow, since the low ones count."""
 
@@ -83,13 +92,39 @@ def group_same(events: Any, by_kind: bool, slots: Any, firsts: Any, groups: Any,
     return count
 
 
-@kernel
-def keep_ends(events: Any, groups: Any, sizes: Any, ends: int, seen: Any, tellers: Any, keep: Any, repeats: Any) -> int:
-    """Mark in `keep` the first and last `ends` events of each group; returns how many are kept.
+def _keep_ends_by_sorting(events: Any, by_kind: bool, ends: int, slots: Any, firsts: Any, groups: Any, sizes: Any,
+                          seen: Any, keep: Any, repeats: Any) -> int:  # fmt: skip
+    hashes = np.zeros(len(events), np.uint64)
+    for name in ("kind",) if by_kind else NAMES:
+        hashes = (hashes ^ events[name].astype(np.uint64)) * _FACTOR
+        hashes ^= hashes >> _SHIFT
+    hashes ^= np.where(events["kind"] == OTHER, events["detail_code"], 0).astype(np.uint64) * _FACTOR
+    _, numbers = np.unique(hashes, return_inverse=True)
+    order = np.argsort(numbers, kind="stable")
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    counts = np.diff(starts, append=len(order))
+    rank = np.arange(len(order)) - np.repeat(starts, counts)
+    left = np.repeat(counts, counts) - rank
+    dropped = order[(rank >= ends) & (left > ends)]
+    told = np.bincount(numbers[dropped], events["repeats"][dropped] + 1.0, len(starts)).astype(np.int64)
+    is_long = counts > 2 * ends
+    tellers = order[starts[is_long] + ends - 1]
+    keep[:], repeats[:] = True, events["repeats"]
+    keep[dropped] = False
+    repeats[tellers] = np.minimum(events["repeats"][tellers] + told[is_long], MOST_REPEATS)
+    return len(events) - len(dropped)
 
-    `repeats` of the last one of the first gets the number of those that are not, with what they repeat. `seen` and
-    `tellers` have room for each group, `seen` zeros.
+
+@kernel_with_wheel(_keep_ends_by_sorting)
+def keep_ends(events: Any, by_kind: bool, ends: int, slots: Any, firsts: Any, groups: Any, sizes: Any, seen: Any,
+              keep: Any, repeats: Any) -> int:  # fmt: skip
+    """Mark in `keep` the first and last `ends` events of each group that is the same; returns how many are kept.
+
+    `repeats` of the last one of the first gets the number of those that are not, with what they repeat. `slots` (int32,
+    a power of two, more than there are events) are -1; `firsts`, `groups`, `sizes` and `seen` (int32, a place for each
+    event) zeros. Where nothing is compiled numpy sorts them.
     """
+    group_same(events, by_kind, slots, firsts, groups, sizes)
     kept = 0
     for row in range(len(events)):
         group = groups[row]
@@ -98,12 +133,12 @@ def keep_ends(events: Any, groups: Any, sizes: Any, ends: int, seen: Any, teller
         repeats[row] = events["repeats"][row]
         keep[row] = rank < ends or left <= ends
         if rank == ends - 1:
-            tellers[group] = row
+            firsts[group] = row
         if keep[row]:
             kept += 1
         else:
-            told = int(repeats[tellers[group]]) + int(events["repeats"][row]) + 1
-            repeats[tellers[group]] = min(told, 2147483647)
+            told = int(repeats[firsts[group]]) + int(events["repeats"][row]) + 1
+            repeats[firsts[group]] = min(told, MOST_REPEATS)
     return kept
 
 

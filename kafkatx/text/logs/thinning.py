@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.growing import chosen, joined
-from kafkatx.kernels.repetitions import group_same, keep_ends
+from kafkatx.kernels.repetitions import keep_ends
 from kafkatx.kernels.rows import EVENT
 
 KEPT_AT_EACH_END = 500
@@ -58,13 +58,11 @@ def thinned(events: Any, ends: int, by_kind: bool = False) -> Any:
     count = len(events)
     if count <= 2 * ends:
         return events
-    groups, sizes, firsts = (np.zeros(count, np.int32) for _ in range(3))
     slots = np.full(1 << (2 * count - 1).bit_length(), -1, np.int32)
-    found = group_same(events, by_kind, slots, firsts, groups, sizes)
-    if sizes[:found].max() <= 2 * ends:
+    firsts, groups, sizes, seen, repeats = (np.zeros(count, np.int32) for _ in range(5))
+    keep = np.zeros(count, np.bool_)
+    if keep_ends(events, by_kind, ends, slots, firsts, groups, sizes, seen, keep, repeats) == count:
         return events
-    keep, repeats = np.zeros(count, np.bool_), np.zeros(count, np.int32)
-    keep_ends(events, groups, sizes, ends, np.zeros(found, np.int32), firsts, keep, repeats)
     kept = chosen(events, keep)
     kept["repeats"] = repeats[keep]
     return kept
