@@ -119,8 +119,8 @@ class _Reading:
             shape = replace(shape, mode=EVERY_LINE)
         self.framer.asks_what_is_known = is_short and shape.mode == EVERY_LINE and not shape.has_loggers
         self.framer.restart()
-        can_be_alike = shape.mode == EVERY_LINE and not shape.has_loggers and not shape.is_bare
-        self.repeated = Repeated(Kinds(self.framer)) if can_be_alike and self.window.is_plain else None
+        can_repeat = shape.mode != EVERY_LINE or not (shape.has_loggers or shape.is_bare)
+        self.repeated = Repeated(Kinds(self.framer)) if can_repeat and self.window.is_plain else None
         for cut, found in cuts(self.window, self.framer, shape, prefilter()):
             self._take_cut(cut, found)
         self.blocks.close()
@@ -187,10 +187,12 @@ class _Reading:
             parts.append(columns.events)
             self._hear(columns)
             found = found[columns.slow]
-        if self.repeated is not None and not cut.is_short:
-            parts.append(self._take_kinds(cut, self.repeated, found))
-        elif len(found):
+        if self.repeated is None or cut.is_short:
             parts.append(self._read_each(cut, found))
+        elif cut.is_of_brokers:
+            parts.append(np.array([*self._read_whole(cut, self.repeated, found)], EVENT))
+        else:
+            parts.append(self._take_kinds(cut, self.repeated, found))
         self.thinning.add(_in_order(parts))
         self._forget_strings()
 
@@ -209,6 +211,15 @@ class _Reading:
             else:
                 self._pass_by(alike, first, end)
         return joined([chosen(alike.events, alike.are_events()), *parts])
+
+    def _read_whole(self, cut: Cut, repeated: Repeated, found: Any) -> Iterator[tuple[int, ...]]:
+        """Read entries that the kernel has found whole one by one, but for those that have been read before."""
+        for number, (start, _, end, _) in enumerate(found.tolist()):
+            block = repeated.whole(cut, start, end)
+            if block is None:
+                yield from self._read_each(cut, found[number : number + 1]).tolist()
+            else:
+                yield from self._read_block_of(cut, repeated, block, found[number : number + 1])
 
     def _read_blocks(self, cut: Cut, repeated: Repeated, found: Any) -> Iterator[tuple[int, ...]]:
         """Read entries one by one, but for those that have been read before."""

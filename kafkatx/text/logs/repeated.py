@@ -135,7 +135,11 @@ class Repeated:
     def _whole(self, cut: Cut, start: int) -> Block | None:
         """The lines of an entry; None where the window does not show its end, or it is long."""
         end = self._end(cut, start)
-        if end < 0 or end - start > LONGEST_BLOCK:
+        return self.whole(cut, start, end) if end >= 0 else None
+
+    def whole(self, cut: Cut, start: int, end: int) -> Block | None:
+        """The block of all lines of an entry; None where it is long."""
+        if end - start > LONGEST_BLOCK:
             return None
         head, _, tail = cut.data[start:end].partition(b"\n")
         key = blake2b(without_times(head) + b"\n" + tail, digest_size=16).digest()
