@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from kafkatx.kernels.held_texts import TEXTS_A_WORD, held_in, held_texts, texts_of
 from tests.building import BOTH_ENGINES
 
-TEXTS = st.lists(st.text("ab. x", min_size=4, max_size=9).map(str.encode), min_size=1, max_size=8, unique=True)
+TEXTS = st.lists(st.text("ab. x", min_size=5, max_size=9).map(str.encode), min_size=1, max_size=8, unique=True)
 OTHERS = tuple(f"other {number:04}".encode() for number in range(TEXTS_A_WORD + 3))
 """So many that a row of marks takes more than one number."""
 
