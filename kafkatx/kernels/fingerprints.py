@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
 from kafkatx.terms.records import dataclass
 
 WIDE, NARROW = 8, 4
@@ -45,26 +45,26 @@ class Fingerprints:
     text: Any
 
 
-@kernel
+@kernel_lean
 def wide_hash(group: int) -> int:
     """Hash of eight bytes as a signed number."""
     return ((group * 0x1E3779B97F4A7C15) >> 44) & 0xFFFFF
 
 
-@kernel
+@kernel_lean
 def narrow_hash(group: int) -> int:
     """Hash of four bytes, or some of them, as a number."""
     return ((group * 0x5E3779B1) >> 28) & 0xFFFF
 
 
-@kernel
+@kernel_lean
 def has_bit(bits: Any, number: int) -> int:
     """Whether a bit is set in a map of them: 1 or 0."""
     bit: int = (bits[number >> 6] >> (number & 63)) & 1
     return bit
 
 
-@kernel
+@kernel_lean
 def four_at(data: Any, at: int, end: int) -> int:
     """Up to four bytes at `at` as a number, zeros in place of those that `end` cuts off."""
     value, unit = 0, 1
@@ -74,7 +74,7 @@ def four_at(data: Any, at: int, end: int) -> int:
     return value
 
 
-@kernel
+@kernel_lean
 def flag_words(words: Any, wide: Any, narrow: Any, masks: Any, flags: Any) -> None:
     """Write what may stand there into the flags of each eight bytes; plain loops, of which compilers make vectors."""
     for number in range(len(words)):
@@ -89,7 +89,7 @@ def flag_words(words: Any, wide: Any, narrow: Any, masks: Any, flags: Any) -> No
             flags[number] |= 4 * (has_bit(narrow, low) | has_bit(narrow, high))
 
 
-@kernel
+@kernel_lean
 def stands(data: Any, at: int, end: int, group: int, bucket: int, buckets: Any, groups: Any, text: Any) -> bool:
     """Whether a literal stands in data[0:end) of which `group` at `at` is a part."""
     number = buckets[bucket]
@@ -105,7 +105,7 @@ def stands(data: Any, at: int, end: int, group: int, bucket: int, buckets: Any, 
     return False
 
 
-@kernel
+@kernel_lean
 def holds_narrow(
     data: Any, at: int, end: int, four: int, narrow: Any, masks: Any, buckets: Any, groups: Any, text: Any
 ) -> bool:
@@ -118,7 +118,7 @@ def holds_narrow(
     return False
 
 
-@kernel
+@kernel_lean
 def holds_within(
     data: Any, at: int, flag: int, start: int, end: int, words: Any, wide: Any, narrow: Any, masks: Any, buckets: Any,
     groups: Any, text: Any,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.fingerprints import has_bit, narrow_hash
 from kafkatx.kernels.literals import find_entries
 from kafkatx.kernels.loads import half_at
@@ -40,7 +40,7 @@ class HeldTexts:
     data: Any
 
 
-@kernel
+@kernel_lean
 def mark_held(
     data: Any, starts: Any, lengths: Any, bits: Any, buckets: Any, groups: Any, known: Any, marks: Any
 ) -> None:

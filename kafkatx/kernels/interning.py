@@ -6,14 +6,14 @@ only are the rule.
 
 from typing import Any
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
 
 DONE, NO_ROOM = 0, 1
 MULTIPLIER, MASK = 0x9E3779B1, 0xFFFFFFFF
 """Of a multiplicative hash of 32 bits: products stay what they are where 64 bits overflow, since the low ones count."""
 
 
-@kernel
+@kernel_lean
 def hash_of(data: Any, start: int, length: int) -> int:
     """Return 32 bits of the range, and of its length."""
     value = int(length)
@@ -31,7 +31,7 @@ def hash_of(data: Any, start: int, length: int) -> int:
     return int(value)
 
 
-@kernel
+@kernel_lean
 def is_same(data: Any, start: int, known: Any, begin: int, length: int) -> bool:
     """Whether two ranges of one length are alike."""
     left = length
@@ -40,7 +40,7 @@ def is_same(data: Any, start: int, known: Any, begin: int, length: int) -> bool:
     return left == 0
 
 
-@kernel
+@kernel_lean
 def code_ranges(
     data: Any, starts: Any, lengths: Any, first: int, slots: Any, known: Any, ends: Any, count: int, codes: Any
 ) -> tuple[int, int, int]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.fingerprints import (
     MAY_END,
     MAY_HOLD_NARROW,
@@ -98,7 +98,7 @@ def _holds_another(one: bytes, begins: dict[bytes, list[bytes]], size: int) -> b
     return False
 
 
-@kernel
+@kernel_lean
 def begins_entry(data: Any, at: int, end: int) -> bool:
     """Whether a line of the brokers' layout begins at `at`: `[` and two digits."""
     if at + 2 >= end or data[at] != 91:
@@ -107,13 +107,13 @@ def begins_entry(data: Any, at: int, end: int) -> bool:
     return is_digit
 
 
-@kernel
+@kernel_lean
 def without_return(data: Any, start: int, end: int) -> int:
     """Where the line [start, end) ends without its carriage return."""
     return end - 1 if end > start and data[end - 1] == 13 else end
 
 
-@kernel
+@kernel_lean
 def name_start(data: Any, lowest: int, at: int) -> int:
     """Last place up to `at` that is not of the name of a logger; `lowest` or below if there is none."""
     while at > lowest:
@@ -124,7 +124,7 @@ def name_start(data: Any, lowest: int, at: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def logger_start(data: Any, start: int, end: int) -> int:
     """Where ` (logger)` begins that ends the line [start, end), or -1."""
     end = without_return(data, start, end)
@@ -136,7 +136,7 @@ def logger_start(data: Any, start: int, end: int) -> int:
     return at - 1 if is_logger else -1
 
 
-@kernel
+@kernel_lean
 def find_entries(
     data: Any, words: Any, flags: Any, start: int, end: int, wide: Any, narrow: Any, masks: Any, buckets: Any,
     groups: Any, text: Any, mode: int, found: Any,
@@ -191,7 +191,7 @@ def find_entries(
     return count, entry_start, entry_line
 
 
-@kernel
+@kernel_lean
 def has_level_below(data: Any) -> bool:
     """Whether `] D` or `] T` and a blank behind four more bytes stand anywhere; a plain loop, which becomes vectors."""
     found = False

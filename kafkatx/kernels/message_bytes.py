@@ -3,7 +3,7 @@
 from typing import Any
 
 from kafkatx.kernels.bytes import uint32_at
-from kafkatx.kernels.engine import kernel, kernel_inlined
+from kafkatx.kernels.engine import kernel_inlined, kernel_lean
 from kafkatx.kernels.loads import word_at
 
 HIGH, BLANKS, COLONS = 0x80808080808080, 0x20202020202020, 0x3A3A3A3A3A3A3A
@@ -19,7 +19,7 @@ def zeros_of(seven: int) -> int:
     return ((seven + 0x7F7F7F7F7F7F7F) & HIGH) ^ HIGH
 
 
-@kernel
+@kernel_lean
 def is_plain(data: Any, at: int, end: int) -> bool:
     """Whether a text has single blanks, no control characters and ASCII only, so that its bytes compare as they are."""
     before = 1
@@ -41,7 +41,7 @@ def is_plain(data: Any, at: int, end: int) -> bool:
     return True
 
 
-@kernel
+@kernel_lean
 def has_escape(data: Any, at: int, end: int) -> bool:
     """Whether there are colours of a terminal."""
     for place in range(at, end):  # noqa: SIM110 (numba knows no generators)
@@ -50,13 +50,13 @@ def has_escape(data: Any, at: int, end: int) -> bool:
     return False
 
 
-@kernel
+@kernel_lean
 def may_be_request(data: Any, at: int, end: int) -> bool:
     """Whether a message begins as those of the request logger do (`Completed request`)."""
     return end - at > 10 and data[at] == 67 and data[at + 9] == 32 and data[at + 10] == 114
 
 
-@kernel
+@kernel_lean
 def shows_error(data: Any, at: int, end: int) -> bool:
     """Whether `Exce`, `rror` or `X: ` stands in a text."""
     for place in range(at, end - 3):
@@ -69,7 +69,7 @@ def shows_error(data: Any, at: int, end: int) -> bool:
     return False
 
 
-@kernel
+@kernel_lean
 def may_show_error(data: Any, at: int, end: int) -> bool:
     """Whether a message of ASCII may show an exception (`Exce`, `rror`, `CODE: `), or is one of the request logger."""
     if may_be_request(data, at, end):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel, kernel_with_wheel
+from kafkatx.kernels.engine import kernel_lean, kernel_with_wheel
 from kafkatx.kernels.literals import find_entries
 from kafkatx.terms.events import EventKind
 
@@ -24,14 +24,14 @@ MULTIPLIER, MASK = 0x9E3779B1, 0xFFFFFFFF
 """Of a multiplicative hash of 32 bits: products stay what they are where 64 bits overflow, since the low ones count."""
 
 
-@kernel
+@kernel_lean
 def mixed(value: int, column: int) -> int:
     """Hash with one column more."""
     value = ((value ^ (column & MASK)) * MULTIPLIER) & MASK
     return value ^ (value >> 15)
 
 
-@kernel
+@kernel_lean
 def hash_of_names(events: Any, row: int, by_kind: bool) -> int:
     """Hash of what makes events the same, but for what few of them have."""
     value = mixed(0, int(events["kind"][row]))
@@ -46,7 +46,7 @@ def hash_of_names(events: Any, row: int, by_kind: bool) -> int:
     return mixed(value, int(events["error_code"][row]))
 
 
-@kernel
+@kernel_lean
 def are_same(events: Any, row: int, other: int, by_kind: bool) -> bool:
     """Whether two events are the same: kind and names, of those of no other kind the text too."""
     if events["kind"][row] != events["kind"][other]:
@@ -70,7 +70,7 @@ def are_same(events: Any, row: int, other: int, by_kind: bool) -> bool:
     )
 
 
-@kernel
+@kernel_lean
 def group_same(events: Any, by_kind: bool, slots: Any, firsts: Any, groups: Any, sizes: Any) -> int:
     """Number the groups of events that are the same (or of one kind) in order of first sight; returns how many.
 
