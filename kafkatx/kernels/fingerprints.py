@@ -167,7 +167,7 @@ class _Counts:
     """How often groups of bytes stand in a text, by their hashes."""
 
     def __init__(self, text: bytes) -> None:
-        groups = np.ndarray((max(0, len(text) - WIDE + 1),), "<i8", text, strides=(1,)).astype(np.int64)
+        groups: Any = np.ndarray((max(0, len(text) - WIDE + 1),), "<i8", text, strides=(1,)).astype(np.int64)
         self._by_hash = {
             size: np.bincount(narrow_hash.function(groups & (1 << (8 * size)) - 1), minlength=1 << NARROW_BITS)
             for size in range(1, NARROW + 1)

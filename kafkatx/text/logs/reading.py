@@ -229,7 +229,8 @@ class _Reading:
             if block is None:
                 number += 1
                 continue
-            yield from self._read_each(cut, found[first:number]).tolist()
+            if first < number:
+                yield from self._read_each(cut, found[first:number]).tolist()
             first = number + int(np.searchsorted(found[number:, 0], block.end))
             yield from self._read_block_of(cut, repeated, block, found[number:first])
             number = first
