@@ -71,7 +71,7 @@ def read_columns(data: bytes, entries: Any, strings: Strings) -> Columns:
     contexts = _Contexts(data, out)
     _leave_old_partitions(data, out)
     done = np.flatnonzero(out[:, kernels.STATUS] == kernels.DONE)
-    events = _events(data, out[done], strings)
+    events = _events(data, out if len(done) == len(out) else out[done], strings)
     events["signs_code"] = shown.codes(done, strings)
     events["position"], events["line"], events["at"] = entries[done, 0], entries[done, 3], times[done]
     speakers = tuple(contexts.write(events, out[done, kernels.CONTEXT], strings))
