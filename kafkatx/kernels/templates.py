@@ -11,8 +11,9 @@ Length     more than one file holds elsewhere: it is one automaton over one arra
 from typing import Any
 
 from kafkatx.kernels.bytes import uint32_at
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel, kernel_lean
 from kafkatx.kernels.literals import find_entries, logger_start, without_return
+from kafkatx.kernels.message_bytes import has_escape, is_plain, may_show_error
 
 NOTHING, DONE, SLOW, OPEN = 0, 1, 2, 3
 """Status of an entry: no event; its columns are known; the slow path must read it; taken apart, not recognised yet."""
@@ -31,14 +32,14 @@ LEVELS = tuple(
 )
 """Words of levels as numbers, and what they are (terms.events.Level)."""
 LONGEST_LEVEL = 5
-EXCE, RROR, TION = (int.from_bytes(text, "big") for text in (b"Exce", b"rror", b"tion"))
+TION = int.from_bytes(b"tion", "big")
 """Four characters as a number."""
 CLOSING = (41, 62, 93)
 """Brackets that close."""
 LONGEST_LINE, LONGEST_CONTEXT, MOST_CONTEXTS = 4000, 1000, 6
 
 
-@kernel
+@kernel_lean
 def digits(data: Any, at: int, count: int) -> int:
     """Number in `count` digits, -1 if one is none."""
     value = 0
@@ -50,7 +51,7 @@ def digits(data: Any, at: int, count: int) -> int:
     return value
 
 
-@kernel
+@kernel_lean
 def has_marks_of_time(data: Any, at: int) -> bool:
     """Whether what stands between the numbers of `[2026-11-21 10:23:51,003] ` stands at `at`."""
     if data[at + 24] != 93 or data[at + 25] != 32 or data[at + 5] != 45 or data[at + 8] != 45 or data[at + 11] != 32:
@@ -58,7 +59,7 @@ def has_marks_of_time(data: Any, at: int) -> bool:
     return bool(data[at + 14] == 58 and data[at + 17] == 58 and (data[at + 20] == 44 or data[at + 20] == 46))
 
 
-@kernel
+@kernel_lean
 def printed_time(data: Any, at: int, end: int) -> int:
     """Milliseconds of `[2026-11-21 10:23:51,003] ` at `at`, as if UTC; -1 if it is none, or the line is long."""
     if not 26 <= end - at < LONGEST_LINE or not has_marks_of_time(data, at):
@@ -77,7 +78,7 @@ def printed_time(data: Any, at: int, end: int) -> int:
     return ((days * 24 + hour) * 60 + minute) * 60000 + second * 1000 + fraction
 
 
-@kernel
+@kernel_lean
 def days_of(year: int, month: int) -> int:
     """Days of a month."""
     if month == 2:
@@ -85,7 +86,7 @@ def days_of(year: int, month: int) -> int:
     return 30 if month == 4 or month == 6 or month == 9 or month == 11 else 31
 
 
-@kernel
+@kernel_lean
 def level_at(data: Any, at: int, end: int) -> tuple[int, int]:
     """Level (terms.events.Level) of the word at `at` and the position behind it; -1 if it is none."""
     stop, word = at, 0
@@ -99,7 +100,7 @@ def level_at(data: Any, at: int, end: int) -> tuple[int, int]:
     return -1, stop
 
 
-@kernel
+@kernel_lean
 def after_blanks(data: Any, at: int, end: int) -> int:
     """Where what begins at `at` goes on behind its blanks."""
     while at < end and data[at] == 32:
@@ -107,7 +108,7 @@ def after_blanks(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def before_blanks(data: Any, at: int, end: int) -> int:
     """Where [at, end) ends without the blanks at its end."""
     while end > at and data[end - 1] == 32:
@@ -115,28 +116,7 @@ def before_blanks(data: Any, at: int, end: int) -> int:
     return end
 
 
-@kernel
-def is_plain(data: Any, at: int, end: int) -> bool:
-    """Whether a text has single blanks, no control characters and ASCII only, so that its bytes compare as they are."""
-    before = 32
-    for place in range(at, end):
-        byte = data[place]
-        if byte < 32 or byte > 126 or (byte == 32 and before == 32):
-            return False
-        before = byte
-    return True
-
-
-@kernel
-def has_escape(data: Any, at: int, end: int) -> bool:
-    """Whether there are colours of a terminal."""
-    for place in range(at, end):  # noqa: SIM110 (numba knows no generators)
-        if data[place] == 27:
-            return True
-    return False
-
-
-@kernel
+@kernel_lean
 def bracket_end(data: Any, at: int, end: int) -> int:
     """Position behind the bracket that opens at `at`, -1 if it does not close soon."""
     depth = 0
@@ -150,11 +130,12 @@ def bracket_end(data: Any, at: int, end: int) -> int:
     return -1
 
 
-@kernel
+@kernel_lean
 def contexts_end(data: Any, start: int, end: int) -> int:
-    """Where the message begins behind its leading brackets; -1 where the slow path must decide."""
-    if has_escape(data, start, end):
-        return -1
+    """Where the message begins behind its leading brackets; -1 where the slow path must decide.
+
+    Colours in the message itself are for `is_plain` to see.
+    """
     at = start
     for _ in range(MOST_CONTEXTS):
         if at >= end or data[at] != 91:
@@ -165,10 +146,11 @@ def contexts_end(data: Any, start: int, end: int) -> int:
         for mark in (58, 44, 32):
             if at < end and data[at] == mark:
                 at += 1
-    return -1 if at == start and has_lost_front(data, at, end) else at
+    is_damaged = has_escape(data, start, at) or (at == start and has_lost_front(data, at, end))
+    return -1 if is_damaged else at
 
 
-@kernel
+@kernel_lean
 def equals(data: Any, at: int, pieces: Any, start: int, size: int) -> bool:
     """Whether the `size` bytes of `pieces` from `start` stand at `at`."""
     for place in range(size):  # noqa: SIM110 (numba knows no generators)
@@ -177,7 +159,7 @@ def equals(data: Any, at: int, pieces: Any, start: int, size: int) -> bool:
     return True
 
 
-@kernel
+@kernel_lean
 def match_pieces(
     data: Any, at: int, end: int, pieces: Any, bounds: Any, first: int, last: int, spans: Any, column: int
 ) -> bool:
@@ -201,7 +183,7 @@ def match_pieces(
     return at == end and begin <= at
 
 
-@kernel
+@kernel_lean
 def is_one_of(data: Any, at: int, end: int, names: Any, bounds: Any, first: int, last: int) -> bool:
     """Whether the simple name of the logger data[at:end) is one of the names `first` to `last` (excluded)."""
     while end > at and data[end - 1] == 36:
@@ -217,7 +199,7 @@ def is_one_of(data: Any, at: int, end: int, names: Any, bounds: Any, first: int,
     return False
 
 
-@kernel
+@kernel_lean
 def recognise(
     data: Any, at: int, end: int, logger: int, logger_end: int, table: Any, place: int, spans: Any, column: int
 ) -> int:
@@ -255,7 +237,7 @@ def recognise(
     return -1
 
 
-@kernel
+@kernel_lean
 def line_end(data: Any, at: int, end: int) -> int:
     """Where the line ends that begins at `at`."""
     while at < end and data[at] != 10:
@@ -263,7 +245,7 @@ def line_end(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def class_end(data: Any, at: int, end: int) -> int:
     """Where the name of a class ends that begins at `at`: letters, digits, `.`, `$` and `_`."""
     while at < end and (
@@ -278,7 +260,7 @@ def class_end(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def are_frames(data: Any, at: int, end: int) -> bool:
     """Whether all lines are blank or those of a stack trace: a tab, then `at` or `...`."""
     while at < end:
@@ -289,7 +271,7 @@ def are_frames(data: Any, at: int, end: int) -> bool:
     return True
 
 
-@kernel
+@kernel_lean
 def thrown_at(data: Any, at: int, end: int, out: Any) -> int:
     """Class and text of the exception that the lines data[at:end) show.
 
@@ -363,7 +345,7 @@ def recognise_texts(data: Any, table: Any, place: int, out: Any, text: int, span
     return count
 
 
-@kernel
+@kernel_lean
 def name_end(data: Any, at: int, end: int) -> int:
     """Where the name of a logger ends (its line number is cut off); -1 if it is none of a class."""
     dots = 0
@@ -378,7 +360,7 @@ def name_end(data: Any, at: int, end: int) -> int:
     return end if dots else -1
 
 
-@kernel
+@kernel_lean
 def has_lost_front(data: Any, at: int, end: int) -> bool:
     """Whether a message may begin with the rest of a bracket, or with one of another kind."""
     if at < end and data[at] == 60:
@@ -391,28 +373,7 @@ def has_lost_front(data: Any, at: int, end: int) -> bool:
     return False
 
 
-@kernel
-def may_be_request(data: Any, at: int, end: int) -> bool:
-    """Whether a message begins as those of the request logger do (`Completed request`)."""
-    return end - at > 10 and data[at] == 67 and data[at + 9] == 32 and data[at + 10] == 114
-
-
-@kernel
-def may_show_error(data: Any, at: int, end: int) -> bool:
-    """Whether a message may show an exception (`Exce`, `rror`, `CODE: `), or is one of the request logger."""
-    if may_be_request(data, at, end):
-        return True
-    for place in range(at, end - 3):
-        if data[place + 1] == 58 and data[place + 2] == 32 and 65 <= data[place] <= 90:
-            return True
-        if data[place] == 114 and uint32_at(data, place) == RROR:
-            return True
-        if data[place] == 69 and uint32_at(data, place) == EXCE:
-            return True
-    return False
-
-
-@kernel
+@kernel_lean
 def numbers_of(data: Any, starts: Any, lengths: Any, values: Any) -> None:
     """Numbers as Java and Scala print them (`5`, `Some(5)`, `OptionalInt[5]`); -1 for what is none or negative."""
     for number in range(len(starts)):
@@ -436,7 +397,7 @@ def numbers_of(data: Any, starts: Any, lengths: Any, values: Any) -> None:
             values[number] = digits(data, at, end - at)
 
 
-@kernel
+@kernel_lean
 def split_partitions(data: Any, starts: Any, lengths: Any, partitions: Any) -> None:
     """Shorten spans of `topic-partition` to the topic and write the partitions; -1 where there is none."""
     for number in range(len(starts)):

@@ -157,8 +157,8 @@ class OpenFile:
 
     def read(self, position: int, length: int) -> bytes:
         """Up to `length` bytes from `position`; fewer at the end or where the file has shrunk."""
-        buffer = bytearray(max(0, min(length, self.size - position)))
-        return bytes(buffer[: self.read_into(memoryview(buffer), position)])
+        view = memoryview(bytearray(max(0, min(length, self.size - position))))
+        return bytes(view[: self.read_into(view, position)])
 
     def read_into(self, buffer: memoryview, position: int) -> int:
         """Fill `buffer` from `position`; returns the bytes read, fewer only at the end."""

@@ -15,17 +15,19 @@ import numpy as np
 from kafkatx.kernels import templates as kernels
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.rows import EVENT
+from kafkatx.kernels.held_texts import held_in, texts_of
 from kafkatx.segments.interning import Interner
 from kafkatx.terms.catalogue.entries import EventTemplate
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.contexts import MARKERS, NOTHING, Context, sends_markers, split_context
-from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field
+from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field, no_events
 from kafkatx.text.logs.matching import patterns
 from kafkatx.text.logs.meaning import OF_CONNECTIONS, names_of, side_by
+from kafkatx.text.logs.signs import SEPARATOR
 from kafkatx.text.logs.spans import Spans, codes
 from kafkatx.text.logs.strings import Strings
-from kafkatx.text.logs.tables import kinds, sides, slow_texts, texts, vague
+from kafkatx.text.logs.tables import kinds, sides, signs, slow_texts, texts, vague
 
 PENDING = -2
 """Code of a trace that has not been read yet."""
@@ -67,10 +69,12 @@ def read_columns(data: bytes, entries: Any, strings: Strings) -> Columns:
     """Read entries (kernels/literals.py) of a window."""
     times, out = np.empty(len(entries), np.int64), np.empty((len(entries), kernels.WIDTH), np.int32)
     _recognise(data, entries, times, out)
+    shown = _Signs(data, out)
     contexts = _Contexts(data, out)
     _leave_old_partitions(data, out)
     done = np.flatnonzero(out[:, kernels.STATUS] == kernels.DONE)
-    events = _events(data, out[done], strings)
+    events = _events(data, out if len(done) == len(out) else out[done], strings)
+    events["signs_code"] = shown.codes(done, strings)
     events["position"], events["line"], events["at"] = entries[done, 0], entries[done, 3], times[done]
     speakers = tuple(contexts.write(events, out[done, kernels.CONTEXT], strings))
     is_slow = out[:, kernels.STATUS] == kernels.SLOW
@@ -96,8 +100,7 @@ def _recognise(data: bytes, entries: Any, times: Any, out: Any) -> None:
 
 def _events(data: bytes, out: Any, strings: Strings) -> Any:
     """Events of recognised entries: all but place, time and context."""
-    events = np.full(len(out), -1, np.int64).astype(EVENT)
-    events["repeats"] = 0
+    events = no_events(len(out))
     head, thrown, shown = out[:, kernels.PATTERN], out[:, kernels.THROWN], out[:, kernels.THROWN_CLASS + 1] > 0
     is_storage = kinds()[thrown] == EventKind.storage_failed
     counts = (thrown >= 0) & ((head < 0) | vague()[head] | is_storage)
@@ -147,6 +150,33 @@ def _leave_old_partitions(data: bytes, out: Any) -> None:
                 rows = np.flatnonzero((out[:, kernels.STATUS] == kernels.DONE) & (out[:, column] == number))
                 at = out[rows, first + 2 * fields.index("topic_partition")]
                 out[rows[view[at] == OPEN], kernels.STATUS] = kernels.SLOW
+
+
+class _Signs:
+    """The texts of known defects that lines of a window show (text/logs/signs.py), each set of them looked at once.
+
+    What a stack trace shows is read with it.
+    """
+
+    def __init__(self, data: bytes, out: Any) -> None:
+        """Look for them; a line that shows some and is of no known text goes the slow way."""
+        self.texts, held = signs()
+        self._sets, self._numbers = Interner(), np.full(len(out), -1, np.int32)
+        rows = np.flatnonzero(out[:, kernels.STATUS] != kernels.SLOW)
+        marks = np.zeros((0, 0), np.int64)
+        for column in (kernels.LOGGER, kernels.MESSAGE):
+            found = held_in(held, data, out[rows, column], out[rows, column + 1])
+            marks = found if not len(marks) else marks | found
+        rows, marks = rows[marks.any(axis=1)], marks[marks.any(axis=1)]
+        size = marks.itemsize * marks.shape[1]
+        self._numbers[rows] = codes(self._sets, marks.tobytes(), size * np.arange(len(rows)), np.full(len(rows), size))
+        out[rows[out[rows, kernels.STATUS] == kernels.NOTHING], kernels.STATUS] = kernels.SLOW
+
+    def codes(self, rows: Any, strings: Strings) -> Any:
+        """Codes of what lines show, -1 of nothing."""
+        sets = (texts_of(np.frombuffer(marks, np.int64)) for marks in self._sets.values)
+        found = [strings.code(SEPARATOR.join(self.texts[number] for number in one)) for one in sets]
+        return np.array([*found, -1], np.int32)[self._numbers[rows]]
 
 
 class _Contexts:

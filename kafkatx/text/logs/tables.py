@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.kernels.held_texts import HeldTexts, held_texts
 from kafkatx.kernels.templates import MOST_FIELDS
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.text.logs.defect_texts import may_show
+from kafkatx.text.logs.defect_texts import all_texts
 from kafkatx.text.logs.matching import HEAD, Pattern, patterns, texts_of
 from kafkatx.text.logs.meaning import VAGUE
 
@@ -61,6 +62,13 @@ def vague() -> Any:
     return np.array([*(pattern.entry.kind in VAGUE for pattern in patterns()), True], np.bool_)
 
 
+@cache
+def signs() -> tuple[tuple[str, ...], HeldTexts]:
+    """Texts of known defects in order, and what finds them in lines."""
+    texts = all_texts()
+    return texts, held_texts(tuple(text.encode() for text in texts))
+
+
 def _is_slow(pattern: Pattern) -> bool:
     entry = pattern.entry
     return (
@@ -68,7 +76,6 @@ def _is_slow(pattern: Pattern) -> bool:
         or entry.kind in _SLOW_KINDS
         or "exception" in entry.fields
         or len(pattern.template.names) > MOST_FIELDS
-        or may_show(pattern.template.pieces)
     )
 
 
