@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -68,6 +69,25 @@ def test_a_command_loads_what_it_needs(words, absent, most_patterns, most_again,
     assert absent & modules == set()
     assert compiled <= most_patterns
     assert again <= most_again
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this system does not list threads")
+def test_numpy_starts_no_threads():
+    """They would be of its library of linear algebra, one for each core, before anything is read."""
+    counted = """
+import os, sys
+from kafkatx.cli.app import main
+sys.argv = ["kafkatx", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    assert "numpy" in sys.modules
+    os._exit(len(os.listdir("/proc/self/task")))
+"""
+    words = ["verify", str(FIXTURES / "k39-fenced" / "broker-1"), "--quiet"]
+    environment = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    done = subprocess.run([sys.executable, "-c", counted, *words], capture_output=True, env=environment, check=False)
+    assert done.returncode == 1
 
 
 def test_patterns_of_names_are_not_kept(tmp_path):
