@@ -25,6 +25,7 @@ from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.damage import Damage, noted
 from kafkatx.segments.resync import ExpectedNext, Resync, crc_matches, is_zero, size_of
 from kafkatx.segments.stepping import Steps
+from kafkatx.segments.thread_memory import lent
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
@@ -98,7 +99,8 @@ class SegmentWalk:
         self._boundary = start
         self._resync = Resync(file)
         self._size = file.size
-        self._buffer = memoryview(bytearray(min(max(BUFFER_SIZE, HEADER_SIZE), max(file.size, 1))))
+        size = max(BUFFER_SIZE, HEADER_SIZE)
+        self._buffer = lent(size).data if file.size >= size else memoryview(bytearray(max(file.size, 1)))
         self._buffer_position = start
         self._filled = 0
         self._steps = Steps(file, check, bodies)
