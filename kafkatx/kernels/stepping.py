@@ -110,8 +110,11 @@ def _call() -> Any:
 
 
 def _agrees(candidate: Any) -> bool:
-    """Whether a compiled form reads what os.pread reads, from a file that lies in memory."""
-    descriptor = os.memfd_create("kafkatx")
+    """Whether a compiled form reads what os.pread reads, from a file in memory; not where the system allows none."""
+    try:
+        descriptor = os.memfd_create("kafkatx")
+    except (AttributeError, OSError):
+        return False
     try:
         os.write(descriptor, bytes(range(200)))
         buffer = memoryview(bytearray(STEP_BYTES))
