@@ -21,6 +21,7 @@ from kafkatx.segments.batches import NO_LIMIT, Chunk, Rows, SegmentWalk
 from kafkatx.segments.compression import LARGEST_PAYLOAD, decompress, whole_of
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.messages import message_rows
+from kafkatx.segments.thread_memory import lent
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
@@ -75,7 +76,7 @@ class _Kept:
     """Memory that is filled again and again: the payloads of a group, and the rows of its records."""
 
     def __init__(self) -> None:
-        self.records = np.zeros(ROWS_PER_CALL, RECORD)
+        self.records: Rows = lent(ROWS_PER_CALL * RECORD.itemsize).view(RECORD)
         self._data = bytearray()
 
     def joined(self, payloads: list[bytes], size: int) -> memoryview:

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -35,6 +36,7 @@ COMPILERS = {"numba", "llvmlite"}
 ARROW, PYDANTIC, NUMPY, RICH = {"pyarrow"}, {"pydantic"}, {"numpy"}, {"rich"}
 TEXTS = {"kafkatx.text.pages.parts", "kafkatx.text.logs.reading", "kafkatx.text.dump.records"}
 ARCHIVES = {"tarfile", "zipfile", "lz4", "zstandard", "snappy", "concurrent.futures", "zoneinfo"}
+DECLARED = {"construct", "kafkatx.segments.records"}
 RULES = {"kafkatx.rules.registry", "kafkatx.histories.capture_model"}
 LIBRARIES = {"construct", "html.entities", "numpy.ma"}
 """What a small diagnosis can do without of what it may need."""
@@ -60,7 +62,7 @@ def started(kept: Path, *words: str) -> tuple[set[str], int]:
         (["--version"], ALWAYS | NUMPY | RICH | TEXTS | RULES | LIBRARIES | VERSION, 20, 25, 25),
         (["--help"], ALWAYS | NUMPY | RICH | TEXTS | RULES | LIBRARIES, 40, 25, 25),
         (["explain", "proved"], ALWAYS | NUMPY | TEXTS | RULES | LIBRARIES | COMMANDS, 42, 38, 34),
-        (["verify", BROKER], ALWAYS | TEXTS | RULES | ARCHIVES | LIBRARIES | COMMANDS, 133, 55, 45),
+        (["verify", BROKER], ALWAYS | TEXTS | RULES | ARCHIVES | LIBRARIES | DECLARED | COMMANDS, 133, 55, 45),
         (["diagnose", CASE], ALWAYS | ARCHIVES | LIBRARIES | COMMANDS, 555, 505, 54),
         (["diagnose", PAGE], ALWAYS | ARCHIVES | LIBRARIES | COMMANDS, 536, 380, 50),
     ],
@@ -73,6 +75,25 @@ def test_a_command_loads_what_it_needs(words, absent, most_modules, most_pattern
     assert len([name for name in modules if name.startswith("kafkatx")]) <= most_modules
     assert compiled <= most_patterns
     assert again <= most_again
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this system does not list threads")
+def test_numpy_starts_no_threads():
+    """They would be of its library of linear algebra, one for each core, before anything is read."""
+    counted = """
+import os, sys
+from kafkatx.cli.app import main
+sys.argv = ["kafkatx", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    assert "numpy" in sys.modules
+    os._exit(len(os.listdir("/proc/self/task")))
+"""
+    words = ["verify", str(FIXTURES / "k39-fenced" / "broker-1"), "--quiet"]
+    environment = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    done = subprocess.run([sys.executable, "-c", counted, *words], capture_output=True, env=environment, check=False)
+    assert done.returncode == 1
 
 
 def test_patterns_of_names_are_not_kept(tmp_path):

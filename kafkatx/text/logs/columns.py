@@ -14,7 +14,6 @@ import numpy as np
 
 from kafkatx.kernels import templates as kernels
 from kafkatx.kernels.distinct import distinct
-from kafkatx.kernels.rows import EVENT
 from kafkatx.kernels.held_texts import held_in, texts_of
 from kafkatx.segments.interning import Interner
 from kafkatx.terms.catalogue.entries import EventTemplate

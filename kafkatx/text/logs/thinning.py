@@ -49,8 +49,6 @@ class Thinning:
             events = thinned(events, self.ends)
         if len(events) > self.most:
             kinds = len(distinct(events["kind"]))
-            events = thinned(events, max(1, self.most // (2 * kinds)), NAMES[:1])
-            kinds = len(np.unique(events["kind"]))
             events = thinned(events, max(1, self.most // (2 * kinds)), by_kind=True)
         self.events = events
         return events
