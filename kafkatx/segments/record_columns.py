@@ -15,7 +15,8 @@ from kafkatx.kernels.record_columns import WORDS, columns_of_rows, walk_columns,
 from kafkatx.kernels.records import PROBLEM
 from kafkatx.segments.batches import NO_LIMIT, Chunk, Rows
 from kafkatx.segments.free_arrays import FreeArrays
-from kafkatx.segments.records import LEGACY, PROBLEMS_PER_CALL, Group, RecordWalk
+from kafkatx.segments.laid import Group
+from kafkatx.segments.records import LEGACY, PROBLEMS_PER_CALL, RecordWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
@@ -78,6 +79,7 @@ class ColumnWalk(RecordWalk):
                 else:
                     for group in self.groups(chunk, source, first, behind):
                         yield from self._columns_of(chunk.rows, group)
+                        del group  # its memory is free for the next one
 
     def _free(self, buffer: memoryview) -> memoryview:
         if len(buffer) != self._buffers.size:
