@@ -12,12 +12,14 @@ from kafkatx.kernels.bytes import varint_at
 from kafkatx.kernels.engine import kernel_inlined, kernel_lean
 from kafkatx.kernels.loads import HALF_BYTES, WORD_BYTES, half_at, put_word, word_at
 from kafkatx.kernels.records import (
+    FARTHEST,
     LARGEST_INT32,
     LARGEST_INT64,
     LEFT_OVER,
     NO_RECORD,
     note_problem,
-    read_record,
+    read_any_record,
+    read_common_record,
     wrapped_sum,
 )
 
@@ -98,6 +100,9 @@ def walk_columns(
     many headers there are).
     """
     room = len(out) // WORDS
+    keys = 2 * room
+    values = 4 * room
+    heads = 6 * room
     row = 0
     bad = 0
     signs = 0
@@ -110,7 +115,7 @@ def walk_columns(
         if at < 0:
             at = int(starts[number])
         end = int(ends[number])
-        count = int(batches["record_count"][number])
+        limit = min(end, len(data) - FARTHEST)
         base_offset = int(batches["base_offset"][number])
         base_timestamp = int(batches["base_timestamp"][number])
         near = base_offset <= LARGEST_INT64 - LARGEST_INT32 and base_offset > -LARGEST_INT64 + LARGEST_INT32
@@ -118,38 +123,45 @@ def walk_columns(
         if int(batches["attributes"][number]) & 8:
             base_timestamp = int(batches["max_timestamp"][number])
             of_record = 0
-        least = FIRST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS else 1
-        most = LAST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS else 0
-        record = first_record
-        while record < count:
-            if row == room:
-                rows_behind[number] = row
-                return row, bad, number, record, at, signs < 0, absent, headed
-            behind, timestamp_delta, offset_delta, key, key_length, value, value_length, start, header_count = (
-                read_record(data, at, end)
+        least = FIRST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS and near else 1
+        most = LAST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS and near else 0
+        begun = row - first_record
+        stop = begun + int(batches["record_count"][number])
+        last = min(stop, room)
+        while row < last:
+            behind, timestamp_delta, offset_delta, key, key_length, value, value_length = read_common_record(
+                data, at, limit
             )
-            if behind < 0:
-                bad = note_problem(problems, bad, number, record, at, NO_RECORD)
-                break
-            put_word(out, row, base_offset + offset_delta if near else wrapped_sum(base_offset, offset_delta))
             timestamp_delta &= of_record
-            if least <= timestamp_delta <= most:
+            if behind >= 0 and least <= timestamp_delta <= most:
+                put_word(out, row, base_offset + offset_delta)
                 put_word(out, room + row, (base_timestamp + timestamp_delta) * 1000)
+                start = behind
             else:
-                time = time_of(wrapped_sum(base_timestamp, timestamp_delta))
+                behind, timestamp_delta, offset_delta, key, key_length, value, value_length, start, header_count = (
+                    read_any_record(data, at, end)
+                )
+                if behind < 0:
+                    break
+                time = time_of(wrapped_sum(base_timestamp, timestamp_delta & of_record))
                 absent = absent or time == ABSENT
+                put_word(out, row, wrapped_sum(base_offset, offset_delta))
                 put_word(out, room + row, time)
+                headed += header_count
+                start += header_count * 4294967296
             signs |= key_length | value_length
-            write_view(data, key, key_length, out, 2 * room + 2 * row)
-            write_view(data, value, value_length, out, 4 * room + 2 * row)
-            put_word(out, 6 * room + row, start + header_count * 4294967296)
-            headed += header_count
+            write_view(data, key, key_length, out, keys + 2 * row)
+            write_view(data, value, value_length, out, values + 2 * row)
+            put_word(out, heads + row, start)
             at = behind
             row += 1
-            record += 1
         rows_behind[number] = row
-        if record == count and at != end:
-            bad = note_problem(problems, bad, number, record, at, LEFT_OVER)
+        if row < last:
+            bad = note_problem(problems, bad, number, row - begun, at, NO_RECORD)
+        elif row < stop:
+            return row, bad, number, row - begun, at, signs < 0, absent, headed
+        elif row == stop and at != end:
+            bad = note_problem(problems, bad, number, row - begun, at, LEFT_OVER)
         at = -1
         first_record = 0
     return row, bad, len(batches), 0, -1, signs < 0, absent, headed

@@ -15,6 +15,8 @@ from kafkatx.segments.batches import Chunk, Rows
 from kafkatx.segments.free_arrays import FreeArrays
 from kafkatx.terms.records import dataclass
 
+WithCare = Callable[[Chunk, Any], bytes | None]
+"""Gives the payload of a batch of a chunk that can't be had at once, None where it can't be had at all."""
 LAID, LAST = 4 << 20, 1 << 20
 """Bytes of payloads that lie together, and room for the last one's that go beyond."""
 
@@ -33,19 +35,16 @@ class Group:
 class LaidPayloads:
     """Decompresses batches into buffers. Whoever holds a view of one keeps it; others are filled again."""
 
-    def __init__(self, limit: int, with_care: Callable[[Chunk, Any], bytes | None]) -> None:
-        """Prepare to read batches whose records have at most `limit` bytes.
+    def __init__(self, limit: int) -> None:
+        """Prepare to read batches whose records have at most `limit` bytes."""
+        self._limit = limit
+        self._free = FreeArrays(LAID + LAST, is_lasting=True)
 
-        `with_care` gives those of a batch that can't be had at once, None where they can't be had at all.
-        """
-        self._limit, self._with_care = limit, with_care
-        self._free = FreeArrays(LAID + LAST)
-
-    def groups(self, chunk: Chunk, first: int, behind: int) -> Iterator[Group]:
+    def groups(self, chunk: Chunk, first: int, behind: int, with_care: WithCare) -> Iterator[Group]:
         """Lay payloads of batches[first:behind] one behind the other, LAID bytes at a time.
 
-        What the kernel leaves is read when its turn comes, so that hostile batches have no more memory; where it needs
-        more than there is room for, it lies apart.
+        What the kernel leaves is read `with_care` when its turn comes, so that hostile batches have no more memory;
+        where it needs more than there is room for, it lies apart.
         """
         codecs, starts, ends = _compressed(chunk, first, behind)
         data = lay_payloads.view(chunk.data)
@@ -56,7 +55,7 @@ class LaidPayloads:
             while number < len(codecs) and at < LAID and apart is None:
                 number, at = self._at_once(data, starts, ends, codecs, number, out, at, sizes)
                 if number < len(codecs) and at < LAID:
-                    payload = self._with_care(chunk, chunk.rows[first + number])
+                    payload = with_care(chunk, chunk.rows[first + number])
                     if payload is not None and len(payload) > len(out) - at:
                         apart = payload
                     else:

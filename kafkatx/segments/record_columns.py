@@ -65,7 +65,7 @@ class ColumnWalk(RecordWalk):
     def __init__(self, file: OpenFile, *, check: int = CHECK_ALL, offset_limit: int = NO_LIMIT, **walk: Any) -> None:
         """Prepare a walk as RecordWalk does, that checks the CRC of every batch."""
         super().__init__(file, check=check, offset_limit=offset_limit, **walk)
-        self._columns = FreeArrays(8 * WORDS * ROWS_PER_COLUMN)
+        self._columns = FreeArrays(8 * WORDS * ROWS_PER_COLUMN, is_lasting=True)
         self._buffers = FreeArrays(len(self._buffer))
         if file.held(0, 1) is not None:
             self._wanted = HELD_AT_ONCE

@@ -77,7 +77,7 @@ class RecordWalk(SegmentWalk):
         super().__init__(file, check=check, first_offset=first_offset, offset_limit=offset_limit, bodies=True, **walk)
         self.largest_payload = largest_payload
         self._kept = None if is_lasting else np.zeros(ROWS_PER_CALL, RECORD)
-        self._laid = LaidPayloads(largest_payload, self._payload)
+        self._laid = LaidPayloads(largest_payload)
 
     def record_chunks(self) -> Iterator[RecordChunk]:
         """Yield the records in order of the file, then return; never raises for what the file holds."""
@@ -107,7 +107,7 @@ class RecordWalk(SegmentWalk):
             at = chunk.rows["position"][first:behind] - chunk.data_position
             yield Group(first, behind, chunk.data, at + HEADER_SIZE, at + chunk.rows["size"][first:behind])
         else:
-            yield from self._laid.groups(chunk, first, behind)
+            yield from self._laid.groups(chunk, first, behind, self._payload)
 
     def _payload(self, chunk: Chunk, batch: Any) -> bytes | None:
         """Records of one batch without compression; None, and a damage row, where they can't be had."""

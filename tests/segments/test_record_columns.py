@@ -172,3 +172,19 @@ def test_arrays_are_given_out_again_when_nobody_holds_a_view():
     assert second.ctypes.data != address
     del view
     assert arrays.take().ctypes.data == address
+
+
+def test_lasting_arrays_are_given_out_by_the_next_one_unless_somebody_holds_them():
+    size = 4099
+    arrays = FreeArrays(size, is_lasting=True)
+    held, free = arrays.take(), arrays.take()
+    view, addresses = pa.py_buffer(held[5:9]), (held.ctypes.data, free.ctypes.data)
+    del held, free, arrays
+    following = FreeArrays(size, is_lasting=True)
+    first, second = following.take(), following.take()
+    assert first.ctypes.data == addresses[1]
+    assert second.ctypes.data not in addresses
+    del first, second, view
+    assert following.take().ctypes.data == addresses[0]
+    del following
+    assert FreeArrays(size).take().ctypes.data not in addresses
