@@ -10,7 +10,7 @@ import numpy as np
 
 from kafkatx.kernels.bytes import varint_at
 from kafkatx.kernels.engine import kernel_inlined, kernel_lean
-from kafkatx.kernels.loads import HALF_BYTES, WORD_BYTES, half_at, put_word, word_at
+from kafkatx.kernels.loads import HALF_BYTES, WORD_BYTES, ask_for, half_at, put_word, word_at
 from kafkatx.kernels.records import (
     FARTHEST,
     LARGEST_INT32,
@@ -74,6 +74,8 @@ def time_of(milliseconds: int) -> int:
     return milliseconds * 1000 if FIRST_MS <= milliseconds <= LAST_MS else ABSENT
 
 
+AHEAD, LINE = 2048, 64
+"""How far ahead of a record bytes are asked for, and how many come at once: a twelfth of the walk was waiting."""
 WORDS = 7
 """Words of a record in the columns of `walk_columns`."""
 
@@ -132,6 +134,8 @@ def walk_columns(
             behind, timestamp_delta, offset_delta, key, key_length, value, value_length = read_common_record(
                 data, at, limit
             )
+            ask_for(data, at + AHEAD)
+            ask_for(data, at + AHEAD + LINE)
             timestamp_delta &= of_record
             if behind >= 0 and least <= timestamp_delta <= most:
                 put_word(out, row, base_offset + offset_delta)

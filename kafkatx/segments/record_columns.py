@@ -21,7 +21,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
 ROWS_PER_COLUMN = 1 << 17
-HELD_AT_ONCE = 4 << 20
+HELD_AT_ONCE = 6 << 20
 """Bytes of a file in memory that are walked in one go."""
 VIEW_WORDS = 2
 
