@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from kafkatx.kernels.batches import walk_batches
 from kafkatx.kernels.codec_frames import lz4_frame, zstd_frame
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel, kernel_after
 from kafkatx.kernels.snappy import snappy_block
 
 SNAPPY, LZ4, ZSTD = 2, 3, 4
@@ -39,7 +40,7 @@ def snappy_payload(data: Any, start: int, end: int, out: Any, at: int, room: int
     return filled
 
 
-@kernel
+@kernel_after(walk_batches)
 def lay_payloads(
     data: Any, starts: Any, ends: Any, codecs: Any, first: int, limit: int, calls: Any, out: Any, at: int, enough: int,
     sizes: Any,

@@ -79,9 +79,7 @@ class LaidPayloads:
             (not calls[LZ4_CONTEXT] and LZ4 in codecs) or (not calls[ZSTD_CONTEXT] and ZSTD in codecs)
         )
         lay = lay_payloads.plain if is_missing else lay_payloads
-        done, at = lay(data, starts, ends, codecs, number, self._limit, calls, out, at, LAID, sizes)
-        lay_payloads.count(done - number)
-        return done, at
+        return lay(data, starts, ends, codecs, number, self._limit, calls, out, at, LAID, sizes)
 
 
 def _compressed(chunk: Chunk, first: int, behind: int) -> tuple[Rows, Rows, Rows]:
