@@ -151,9 +151,9 @@ class SegmentWalk:
         self, out: Rows, before: ExpectedNext, count: int, position: int, stop: int
     ) -> tuple[int, int, int]:
         """Give back the batches that begin behind the boundary; the walk goes on with the first of them."""
-        kept = int(np.searchsorted(out["position"][:count], self._boundary))
-        if kept == count:
+        if not count or out["position"][count - 1] < self._boundary:
             return count, position, stop
+        kept = int(np.searchsorted(out["position"][:count], self._boundary))
         self._fit = self._fit_after(out[:kept], before)
         return kept, int(out["position"][kept]), MORE_DATA
 
@@ -178,9 +178,9 @@ class SegmentWalk:
         Zeros over the end of a header of magic 2 (a power cut) read as magic 0: the first message behind batches of
         magic 2 is doubted, and one whose CRC is zero.
         """
-        legacy = rows["magic"] < 2
-        if not legacy.any():
+        if not len(rows) or rows["magic"].min() >= 2:
             return len(rows)
+        legacy = rows["magic"] < 2
         is_first = np.concatenate(([True], ~legacy[:-1]))
         for number in np.flatnonzero(legacy & (is_first | (rows["crc"] == 0))).tolist():
             position = int(rows["position"][number])

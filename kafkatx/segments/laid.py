@@ -87,7 +87,8 @@ def _compressed(chunk: Chunk, first: int, behind: int) -> tuple[Rows, Rows, Rows
     rows = chunk.rows[first:behind]
     at = rows["position"] - chunk.data_position
     ends = at + rows["size"]
-    return np.where(ends <= len(chunk.data), rows["attributes"] & CODEC_MASK, 0), at + HEADER_SIZE, ends
+    codecs = np.where(ends <= len(chunk.data), rows["attributes"] & CODEC_MASK, 0).astype(np.int64)
+    return codecs, at + HEADER_SIZE, ends
 
 
 def _group(first: int, sizes: Rows, data: memoryview) -> Group:

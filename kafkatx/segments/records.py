@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.formats.record_batch import codec_of
+from kafkatx.formats.record_batch import CODEC_MASK, codec_of
 from kafkatx.kernels.batches import CHECK_CONTROL, HEADER_SIZE
 from kafkatx.kernels.records import HEADER, LEFT_OVER, PROBLEM, walk_headers, walk_records
 from kafkatx.kernels.rows import RECORD
@@ -96,6 +96,9 @@ class RecordWalk(SegmentWalk):
 
     def stretches(self, chunk: Chunk) -> Iterator[tuple[int, int, int]]:
         """Where the records of consecutive batches come from, and which these are: from one up to another."""
+        if _is_plain(chunk):
+            yield PLAIN, 0, len(chunk.rows)
+            return
         sources = _sources(chunk)
         borders = [*np.flatnonzero(np.diff(sources, prepend=-1)).tolist(), len(sources)]
         for first, behind in pairwise(borders):
@@ -171,10 +174,18 @@ class RecordWalk(SegmentWalk):
         self._note(Damage("entry", self.file.path, position, size, expected, found))
 
 
+def _is_plain(chunk: Chunk) -> bool:
+    """Whether all records lie in the walk's buffer as they are, which nearly all of one segment's do, or none."""
+    rows, behind = chunk.rows, chunk.data_position + len(chunk.data)
+    if not len(rows) or int(rows["position"][-1]) + int(rows["size"][-1]) > behind:
+        return False
+    return not np.bitwise_or.reduce(rows["attributes"]) & CODEC_MASK and int(rows["magic"].min()) >= 2
+
+
 def _sources(chunk: Chunk) -> Rows:
     """Where the records of each batch come from."""
     rows = chunk.rows
-    sources = np.where(rows["attributes"] & 7, COMPRESSED, PLAIN)
+    sources = np.where(rows["attributes"] & CODEC_MASK, COMPRESSED, PLAIN)
     sources[(sources == PLAIN) & (rows["position"] + rows["size"] > chunk.data_position + len(chunk.data))] = APART
     sources[rows["record_count"] == 0] = PLAIN
     sources[rows["magic"] < 2] = LEGACY
