@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.bytes import varint_at
-from kafkatx.kernels.engine import kernel_inlined, kernel_lean
+from kafkatx.kernels.crc32c import crc32c
+from kafkatx.kernels.engine import kernel_after, kernel_inlined, kernel_lean
 from kafkatx.kernels.loads import HALF_BYTES, WORD_BYTES, ask_for, half_at, put_word, word_at
 from kafkatx.kernels.records import (
     FARTHEST,
@@ -22,6 +23,7 @@ from kafkatx.kernels.records import (
     read_common_record,
     wrapped_sum,
 )
+from kafkatx.kernels.rows import VALID
 
 INLINE = 12
 """Bytes that a view holds itself."""
@@ -74,8 +76,13 @@ def time_of(milliseconds: int) -> int:
     return milliseconds * 1000 if FIRST_MS <= milliseconds <= LAST_MS else ABSENT
 
 
-AHEAD, LINE = 2048, 64
-"""How far ahead of a record bytes are asked for, and how many come at once: a twelfth of the walk was waiting."""
+FROM_CRC = 40
+"""Bytes of a header that its CRC is over: from the attributes on."""
+WRONG_CRC = -1
+"""In place of a record where to go on: the batch is not what was written; neither it nor what follows was read."""
+AHEAD, FAR_AHEAD, LINE = 2048, 32768, 64
+"""How far ahead of a record bytes are asked for (where CRCs are looked at: a batch, but no more than so many), and how
+many come at once."""
 WORDS = 7
 """Words of a record in the columns of `walk_columns`."""
 
@@ -92,12 +99,15 @@ def walk_columns(
     out: Any,
     rows_behind: Any,
     problems: Any,
+    check: bool,
 ) -> tuple[int, int, int, int, int, bool, bool, int]:
     """Read records as `walk_records` does, into columns; those of batches[n] lie in data[starts[n] : ends[n]].
 
     `out` (int64) has room for len(out) // WORDS rows, and holds one column behind the other: offsets, times in
     microseconds or ABSENT, views of keys, views of values, and where a record's first header stands with how many there
     are above it (32 bits each). `rows_behind[n]` gets the row behind the last of batches[n].
+    With `check` headers of batches stand in front of their records, and each batch's CRC is looked at before these are
+    read, so that memory is read once; the first wrong one ends the walk, with WRONG_CRC as the record.
     Returns (rows, problems, batch row, record, position; whether a key or value is null, whether a time is ABSENT, how
     many headers there are).
     """
@@ -118,6 +128,7 @@ def walk_columns(
             at = int(starts[number])
         end = int(ends[number])
         limit = min(end, len(data) - FARTHEST)
+        ahead = min(end - int(starts[number]), FAR_AHEAD) if check else AHEAD
         base_offset = int(batches["base_offset"][number])
         base_timestamp = int(batches["base_timestamp"][number])
         near = base_offset <= LARGEST_INT64 - LARGEST_INT32 and base_offset > -LARGEST_INT64 + LARGEST_INT32
@@ -127,6 +138,10 @@ def walk_columns(
             of_record = 0
         least = FIRST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS and near else 1
         most = LAST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS and near else 0
+        if check and first_record == 0 and row < room:
+            if crc32c(data, at - FROM_CRC, end, 0) != int(batches["crc"][number]):
+                return row, bad, number, WRONG_CRC, -1, signs < 0, absent, headed
+            batches["crc_valid"][number] = VALID
         begun = row - first_record
         stop = begun + int(batches["record_count"][number])
         last = min(stop, room)
@@ -134,8 +149,8 @@ def walk_columns(
             behind, timestamp_delta, offset_delta, key, key_length, value, value_length = read_common_record(
                 data, at, limit
             )
-            ask_for(data, at + AHEAD)
-            ask_for(data, at + AHEAD + LINE)
+            ask_for(data, at + ahead)
+            ask_for(data, at + ahead + LINE)
             timestamp_delta &= of_record
             if behind >= 0 and least <= timestamp_delta <= most:
                 put_word(out, row, base_offset + offset_delta)
@@ -169,6 +184,21 @@ def walk_columns(
         at = -1
         first_record = 0
     return row, bad, len(batches), 0, -1, signs < 0, absent, headed
+
+
+@kernel_after(walk_columns)
+def count_right(data: Any, batches: Any, starts: Any, ends: Any) -> int:
+    """How many batches stand before the first whose CRC is wrong, of those that lie in `data` and have a CRC-32C.
+
+    Each that is right is marked so.
+    """
+    for number in range(len(batches)):
+        end = int(ends[number])
+        if batches["magic"][number] >= 2 and batches["crc_valid"][number] < 0 and end <= len(data):
+            if crc32c(data, int(starts[number]) - FROM_CRC, end, 0) != int(batches["crc"][number]):
+                return number
+            batches["crc_valid"][number] = VALID
+    return len(batches)
 
 
 @kernel_lean

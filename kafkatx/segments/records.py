@@ -96,7 +96,7 @@ class RecordWalk(SegmentWalk):
 
     def stretches(self, chunk: Chunk) -> Iterator[tuple[int, int, int]]:
         """Where the records of consecutive batches come from, and which these are: from one up to another."""
-        if _is_plain(chunk):
+        if is_plain(chunk):
             yield PLAIN, 0, len(chunk.rows)
             return
         sources = _sources(chunk)
@@ -174,7 +174,7 @@ class RecordWalk(SegmentWalk):
         self._note(Damage("entry", self.file.path, position, size, expected, found))
 
 
-def _is_plain(chunk: Chunk) -> bool:
+def is_plain(chunk: Chunk) -> bool:
     """Whether all records lie in the walk's buffer as they are, which nearly all of one segment's do, or none."""
     rows, behind = chunk.rows, chunk.data_position + len(chunk.data)
     if not len(rows) or int(rows["position"][-1]) + int(rows["size"][-1]) > behind:
