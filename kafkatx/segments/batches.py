@@ -23,9 +23,9 @@ from kafkatx.kernels.batches import (
 )
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.damage import Damage, noted
+from kafkatx.segments.free_arrays import lent
 from kafkatx.segments.resync import ExpectedNext, Resync, crc_matches, is_zero, size_of
 from kafkatx.segments.stepping import Steps
-from kafkatx.segments.thread_memory import lent
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
@@ -160,9 +160,9 @@ class SegmentWalk:
         self, out: Rows, before: ExpectedNext, count: int, position: int, stop: int
     ) -> tuple[int, int, int]:
         """Give back the batches that begin behind the boundary; the walk goes on with the first of them."""
-        kept = int(np.searchsorted(out["position"][:count], self._boundary))
-        if kept == count:
+        if not count or out["position"][count - 1] < self._boundary:
             return count, position, stop
+        kept = int(np.searchsorted(out["position"][:count], self._boundary))
         self._fit = self._fit_after(out[:kept], before)
         return kept, int(out["position"][kept]), MORE_DATA
 
@@ -187,9 +187,9 @@ class SegmentWalk:
         Zeros over the end of a header of magic 2 (a power cut) read as magic 0: the first message behind batches of
         magic 2 is doubted, behind damage and of a stretch, and one whose CRC is zero.
         """
-        legacy = rows["magic"] < 2
-        if not legacy.any():
+        if not len(rows) or rows["magic"].min() >= 2:
             return len(rows)
+        legacy = rows["magic"] < 2
         is_first = np.concatenate(([not self._is_behind_message], ~legacy[:-1]))
         for number in np.flatnonzero(legacy & (is_first | (rows["crc"] == 0))).tolist():
             position = int(rows["position"][number])

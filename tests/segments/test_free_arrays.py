@@ -4,7 +4,7 @@ import threading
 
 from kafkatx.segments import batches as walks
 from kafkatx.segments.batches import SegmentWalk
-from kafkatx.segments.thread_memory import MOST_OF_A_SIZE, lent
+from kafkatx.segments.free_arrays import MOST_OF_A_SIZE, lent
 from kafkatx.sources.files import OpenFile
 from tests.building import batch, segment
 
