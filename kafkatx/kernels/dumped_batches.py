@@ -8,6 +8,8 @@ Shapes  batches of 2.2 and later, their records or none; magic 2 (text/printed/e
 
 from typing import Any
 
+import numpy as np
+
 from kafkatx.kernels.dumped_words import (
     BASE,
     CODECS,
@@ -36,7 +38,8 @@ from kafkatx.kernels.dumped_words import (
     read_field,
     read_number,
 )
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
+from kafkatx.kernels.loads import byte_at
 from kafkatx.kernels.rows import VALID
 
 HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED = 1, 2, 4, 8, 16
@@ -46,9 +49,11 @@ they are, contents that a decoder printed as JSON."""
 NUMBERS = 12
 LARGEST_INT32, LARGEST_INT16, LARGEST_CRC = (1 << 31) - 1, (1 << 15) - 1, (1 << 32) - 1
 LONGEST_CONTENT = 1 << 16
+IS_PLAIN = np.array([32 <= byte <= 126 and byte not in b"\\&" for byte in range(256)])
+"""Bytes that are printed as they are, and that no hand that pastes a text escapes."""
 
 
-@kernel
+@kernel_lean
 def read_batch(data: Any, at: int, end: int, shape: int, rows: Any, row: int, numbers: Any) -> int:
     """Read the line of a batch into a row; position behind it, -1 if it is not for us."""
     for column in range(8):
@@ -112,19 +117,18 @@ def read_batch(data: Any, at: int, end: int, shape: int, rows: Any, row: int, nu
     return at
 
 
-@kernel
+@kernel_lean
 def end_of_plain(data: Any, at: int, end: int) -> int:
     """End of a line of printable ASCII in which nothing can have been escaped; -1 for another."""
-    while at < end and data[at] != 10:
-        if data[at] < 32 or data[at] > 126 or data[at] == 92 or data[at] == 38:
-            return -1
+    while at < end and IS_PLAIN[byte_at(data, at)]:
         at += 1
-    if at >= end or data[at - 1] == 62 or data[at - 1] == 109 or data[at - 1] == 75:
+    if at >= end or byte_at(data, at) != 10:
         return -1
-    return at
+    last = byte_at(data, at - 1)
+    return -1 if last == 62 or last == 109 or last == 75 else at
 
 
-@kernel
+@kernel_lean
 def end_of_contents(data: Any, at: int, end: int, shape: int, key_size: int, value_size: int) -> int:
     """End of the line of a record whose contents begin at `at`; -1 where they are not as declared."""
     stop = end_of_plain(data, at, end)
@@ -143,7 +147,7 @@ def end_of_contents(data: Any, at: int, end: int, shape: int, key_size: int, val
     return stop if at == stop else -1
 
 
-@kernel
+@kernel_lean
 def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numbers: Any) -> int:
     """Read the line of a record: offset, time, sizes, type and epoch of a marker; position behind it, else -1."""
     at = read_field(data, at, end, OFFSET, numbers, 0)
@@ -173,7 +177,7 @@ def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numb
     return -1 if stop < 0 else stop + 1
 
 
-@kernel
+@kernel_lean
 def read_records(data: Any, at: int, end: int, shape: int, rows: Any, row: int, numbers: Any) -> int:
     """Read the lines of a batch's records; position behind them, -1 if they are not for us.
 
@@ -203,7 +207,7 @@ def read_records(data: Any, at: int, end: int, shape: int, rows: Any, row: int, 
     return at
 
 
-@kernel
+@kernel_lean
 def read_run(
     data: Any,
     at: int,

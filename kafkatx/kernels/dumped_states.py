@@ -36,18 +36,21 @@ from kafkatx.kernels.dumped_words import (
     read_field,
     read_number,
 )
-from kafkatx.kernels.engine import kernel, kernel_after
+from kafkatx.kernels.engine import kernel_after, kernel_lean
+from kafkatx.kernels.loads import byte_at
 
 
-@kernel
+@kernel_lean
 def end_of_name(data: Any, at: int, end: int) -> int:
     """Where a text in quotes ends that begins at `at`; it holds nothing that JSON escapes, as the line is plain."""
-    while 0 <= at < end and data[at] != 34:
+    if at < 0:
+        return at
+    while at < end and byte_at(data, at) != 34:
         at += 1
     return at
 
 
-@kernel
+@kernel_lean
 def end_of_list(data: Any, at: int, end: int, numbers: Any) -> int:
     """Position behind a list of partitions by topic, -1 where it is none."""
     if not 0 <= at < end or data[at] != 91:
@@ -77,7 +80,7 @@ def end_of_list(data: Any, at: int, end: int, numbers: Any) -> int:
     return at + 1 if at < end else -1
 
 
-@kernel
+@kernel_lean
 def read_optional(data: Any, at: int, end: int, word: int, numbers: Any, column: int, absent: int) -> int:
     """Read a field that stands there only if it is not `absent`."""
     if at < 0:
@@ -86,13 +89,13 @@ def read_optional(data: Any, at: int, end: int, word: int, numbers: Any, column:
     return read_field(data, at, end, word, numbers, column) if after(data, at, end, word) >= 0 else at
 
 
-@kernel
+@kernel_lean
 def is_int16(value: int) -> bool:
     """Whether a number fits into 16 bits."""
     return -LARGEST_INT16 <= value <= LARGEST_INT16
 
 
-@kernel
+@kernel_lean
 def read_value(data: Any, at: int, end: int, states: Any, row: int, spans: Any, numbers: Any) -> int:
     """Read a value; position behind its line, -1 if it is not for us."""
     at = read_field(data, at, end, VERSION, numbers, 0)
@@ -132,7 +135,7 @@ def read_value(data: Any, at: int, end: int, states: Any, row: int, spans: Any, 
     return at
 
 
-@kernel
+@kernel_lean
 def clear_state(states: Any, row: int) -> None:
     """Set a row to that of a tombstone."""
     states["value_version"][row] = -1
@@ -149,7 +152,7 @@ def clear_state(states: Any, row: int) -> None:
     states["is_tombstone"][row] = 1
 
 
-@kernel
+@kernel_lean
 def read_state(data: Any, at: int, end: int, states: Any, row: int, spans: Any, numbers: Any) -> int:
     """Read key and value of a record; position behind its line, -1 if they are not for us."""
     name = after(data, at, end, STATE_KEY)
@@ -165,11 +168,11 @@ def read_state(data: Any, at: int, end: int, states: Any, row: int, spans: Any, 
     return read_value(data, at, end, states, row, spans, numbers)
 
 
-@kernel
+@kernel_lean
 def after_fields(data: Any, at: int, end: int) -> int:
     """Where the contents of a record's line begin, the end of the line where it has none."""
-    while at < end and data[at] != 10:
-        if data[at] == 32 and (after(data, at, end, DECODED) >= 0):
+    while at < end and byte_at(data, at) != 10:
+        if byte_at(data, at) == 32 and after(data, at, end, DECODED) >= 0:
             return at
         at += 1
     return at
@@ -189,7 +192,7 @@ def read_states(
         first, at = row, int(begins[batch])
         line += 1
         stop = begins[batch + 1] if batch + 1 < len(batches) else end
-        while data[at] != 10:
+        while byte_at(data, at) != 10:
             at += 1
         at += 1
         while at < stop:

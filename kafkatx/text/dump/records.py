@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from itertools import chain
 
+from kafkatx.kernels.dumped_batches import IS_DEEP
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
@@ -113,7 +114,7 @@ class LogText:
         contents = prints_contents and not is_decoded
         return shape_of(header.line.text, capitals="keySize" in at, deep=is_deep, contents=contents, decoded=is_decoded)
 
-    def go_on_behind(self, run: Run, number: int, *, is_deep: bool) -> None:
+    def go_on_behind(self, run: Run, number: int) -> None:
         """Go on behind a run, of which the first line has a number, as if its batches had been read one by one."""
         assert self.restart is not None
         begin, last = int(run.positions[-1]), int(run.lines[-1])
@@ -124,7 +125,7 @@ class LogText:
         assert parsed is not None
         self._order.header = None
         self._order.begin(header_of(line, parsed))
-        if is_deep:
+        if run.shape & IS_DEEP:
             self._order.record_offset, self._order.left = int(run.record_offsets[-1]), 0
         self.source = self.restart(run.end, number + run.line_count)
 

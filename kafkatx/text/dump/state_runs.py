@@ -11,6 +11,7 @@ from kafkatx.kernels.dumped_batches import NUMBERS
 from kafkatx.kernels.dumped_states import read_states
 from kafkatx.kernels.rows import STATE
 from kafkatx.segments.batches import Rows
+from kafkatx.segments.interning import Interner
 from kafkatx.segments.names import Names
 from kafkatx.text.printed.runs import FEWEST, Run
 
@@ -33,7 +34,7 @@ class StateRuns:
     def __init__(self, names: Names) -> None:
         """Read states whose names get codes of `names`."""
         self._names = names
-        self._lists: dict[bytes, int] = {}
+        self._lists, self._list_of_text = Interner(), list[int]()
         self._rows, self._spans = np.zeros(ROWS, STATE), np.zeros((ROWS, 6), np.int64)
         self._numbers = np.zeros(NUMBERS, np.int64)
 
@@ -53,19 +54,19 @@ class StateRuns:
         if count < FEWEST:
             found = 0
         rows, spans = self._rows[:found].copy(), self._spans[:found]
-        code_of, id_codes, list_codes = self._names.transactional_ids.code, [], []
-        for name, size, begin, length, _, _ in spans.tolist():
-            id_codes.append(code_of(data[name : name + size]))
-            list_codes.append(-1 if length < 0 else self._list_code(data[begin : begin + length]))
-        rows["id_code"], rows["partitions_code"] = id_codes, list_codes
+        rows["id_code"] = self._names.transactional_ids.codes(data, spans[:, 0], spans[:, 1])
+        rows["partitions_code"] = self._list_codes(data, spans[:, 2], spans[:, 3])
         return count, FoundStates(rows, spans[:, 4].copy(), spans[:, 5] + run.begin)
 
+    def _list_codes(self, data: memoryview, starts: Rows, lengths: Rows) -> Rows:
+        """Codes of lists of partitions as they are printed, -1 for null."""
+        if len(self._list_of_text) > REMEMBERED:
+            self._lists, self._list_of_text = Interner(), []
+        codes, known = self._lists.codes(data, starts, lengths), self._list_of_text
+        known += map(self._list_code, self._lists.values[len(known) :])
+        found: Rows = np.append(np.array(known, np.int32), np.int32(-1))[codes]
+        return found
+
     def _list_code(self, text: bytes) -> int:
-        code = self._lists.get(text)
-        if code is None:
-            if len(self._lists) > REMEMBERED:
-                self._lists.clear()
-            pairs = [(topic["topic"], number) for topic in json.loads(text) for number in topic["partitionIds"]]
-            members = tuple(sorted({self._names.partition_code(*pair) for pair in pairs}))
-            code = self._lists[text] = self._names.list_code(members)
-        return code
+        pairs = [(topic["topic"], number) for topic in json.loads(text) for number in topic["partitionIds"]]
+        return self._names.list_code(tuple(sorted({self._names.partition_code(*pair) for pair in pairs})))

@@ -165,7 +165,7 @@ def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple
     reader = StateRuns(names)
     for event in text.events():
         if runs is not None and isinstance(event, Header) and runs.are_due():
-            number = event.line.number
+            number, last = event.line.number, None
             for run in runs_behind(event, runs, text):
                 if run.begin == event.line.position:  # names get their codes in the order of the text
                     drafting.close()
@@ -173,12 +173,14 @@ def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple
                     yield chunk_of(drafting, text), rows
                 read = reader.read(run)
                 if read is not None:
-                    batches = rows_of_run(read[0], number, text, drafting)
+                    batches = rows_of_run(read[0], number, drafting)
                     yield batches, states_of_run(read[1], batches)
+                    last = read[0], number
                     number += read[0].line_count
                 if read is None or read[0].end < run.end:
                     break
-            if number != event.line.number:
+            if last is not None:
+                text.go_on_behind(*last)
                 continue
         draft = drafting.add(event)
         if isinstance(event, DumpedRecord) and event.control is None:

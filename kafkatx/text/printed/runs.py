@@ -29,7 +29,7 @@ from kafkatx.text.lines import HEAD, Readable, encoding_of
 
 LONG = 4 << 20
 """Bytes from which on a text is worth a compiler."""
-PIECE = 4 << 20
+PIECE = 2 << 20
 """Bytes that are looked at in one go."""
 ROWS = 1 << 14
 FEWEST = 32
@@ -41,7 +41,8 @@ class Run:
     """Batches that follow one another: their rows, byte and line (from the first of the run) where each begins.
 
     `record_offsets` are those of the last record of each, `is_timed` tells whether its base_timestamp is known. `end`
-    is the byte behind them, `line_count` how many lines they take; `data` holds them from its first byte on.
+    is the byte behind them, `line_count` how many lines they take; `data` holds them from its first byte on and is only
+    valid until the next run.
     """
 
     rows: Rows
@@ -52,7 +53,7 @@ class Run:
     end: int
     line_count: int
     shape: int
-    data: bytes
+    data: memoryview
 
     @property
     def begin(self) -> int:
@@ -88,6 +89,7 @@ class Runs:
         self._file, self._end = file, end
         self._rows, self._places = np.zeros(ROWS, BATCH), np.zeros((ROWS, 4), np.int64)
         self._numbers, self._left = np.zeros(NUMBERS, np.int64), 0
+        self._buffer = memoryview(b"")
 
     def are_due(self) -> bool:
         """Whether enough batches were read line by line since the last time that there was no run."""
@@ -107,7 +109,7 @@ class Runs:
             yield run
 
     def _piece(self, position: int, shape: int, last_offset: int, next_position: int) -> Run | None:
-        data = self._file.read(position, min(PIECE, self._end - position))
+        data = self._filled(position)
         read_run.count(0, COMPILE_ABOVE_ROWS)
         count, size, lines = read_run(
             read_run.view(data),
@@ -127,6 +129,13 @@ class Runs:
         return Run(
             rows, begins + position, line_numbers, record_offsets, is_timed != 0, position + size, lines, shape, data
         )
+
+    def _filled(self, position: int) -> memoryview:
+        """Bytes from `position` on, in memory that is filled again and again: new memory costs as much as reading."""
+        if not len(self._buffer):
+            self._buffer = memoryview(bytearray(min(PIECE, self._end)))
+        room = self._buffer[: max(0, self._end - position)]
+        return room[: self._file.read_into(room, position)]
 
 
 def runs_of(file: Readable, begin: int, end: int) -> Runs | None:

@@ -16,7 +16,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump import state_runs
 from kafkatx.text.dump.batches import batch_chunks
 from kafkatx.text.dump.states import state_chunks
-from kafkatx.text.pages import growing
+from kafkatx.text.pages import growing, incidents
 from kafkatx.text.pages.part import PartKind
 from kafkatx.text.pages.parts import parts
 from kafkatx.text.printed import runs
@@ -28,9 +28,18 @@ SHALLOW, DEEP, WHOLE = DumpOptions(deep=False, data=False), DumpOptions(data=Fal
 TEXTS = sorted(recorded(".log"), key=str)
 
 
-def told(path, *, by_runs, monkeypatch, facts=3):
-    """The parts of a text, and of each dumped log its batches with all that is said of them; how many came by runs."""
-    passed = []
+def told(path, *, by_runs, monkeypatch, facts):
+    """The parts of a text, and of each dumped log its batches with all that is said of them; how many came by runs.
+
+    With the parts come the facts of their lines that were compared, `facts` of a stretch at most.
+    """
+    passed, compared = [], []
+
+    place_of = incidents.Incidents.place
+
+    def placed(known, place, facts):
+        compared.append((place, [*facts.items()]))
+        return place_of(known, place, facts)
 
     class Counted(runs.Runs):
         def at(self, *where):
@@ -45,10 +54,11 @@ def told(path, *, by_runs, monkeypatch, facts=3):
         patched.setattr(runs, "PIECE", 3000)
         patched.setattr(runs, "Runs", Counted)
         patched.setattr(growing, "MOST_FACTS_OF_ONE", facts)
+        patched.setattr(incidents.Incidents, "place", placed)
         with OpenFile(str(path)) as file:
             found = parts(file)
             logs = [logged(file, part) for part in found if part.kind is PartKind.DUMP_LOG]
-    return (found, logs), sum(passed)
+    return (found, compared, logs), sum(passed)
 
 
 def logged(file, part):
@@ -72,10 +82,10 @@ def told_of(chunks):
     return columns | {name: any(getattr(chunk, name) for chunk in chunks) for name in ("is_elided", "is_assumed")}
 
 
-def assert_equal(path, monkeypatch):
+def assert_equal(path, monkeypatch, facts=4096):
     """Both ways tell the same; returns how many batches came by runs."""
-    careful, _ = told(path, by_runs=False, monkeypatch=monkeypatch)
-    fast, passed = told(path, by_runs=True, monkeypatch=monkeypatch)
+    careful, _ = told(path, by_runs=False, monkeypatch=monkeypatch, facts=facts)
+    fast, passed = told(path, by_runs=True, monkeypatch=monkeypatch, facts=facts)
     assert fast == careful
     return passed
 
@@ -247,7 +257,7 @@ def test_any_dump_after_careless_hands(engine, monkeypatch, tmp_path, data):
     text = data.draw(mutated(data.draw(st.one_of(dump(tmp_path), state_dump(tmp_path)))))
     path = tmp_path / "pasted.txt"
     path.write_bytes(text.encode())
-    assert_equal(path, monkeypatch)
+    assert_equal(path, monkeypatch, facts=data.draw(st.sampled_from([3, 10, 4096])))
 
 
 def test_nearly_all_of_a_long_dump_comes_by_runs(monkeypatch, tmp_path, engine):
