@@ -2,15 +2,17 @@
 
 construct comes without types; its `Any` is kept here. A `Layout` is a construct `Struct` that can be nested in others
 like any construct (`"name" / Layout(...)`); `coded` makes a construct of two plain functions for encodings it lacks.
+
+Many who need no more of a declaration than how long it is need no construct, which takes as long to load as a small
+segment to walk: so a layout of `Whole` numbers alone is made a `Struct` when it first parses or builds.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, BinaryIO, Protocol
-
-import construct
+from functools import cache
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 
 class Malformed(ValueError):
@@ -24,28 +26,59 @@ class Fields(Protocol):
     def __getitem__(self, name: str) -> Any: ...
 
 
-class _Coded(construct.Construct):
-    """A construct whose encoding is two functions: from a stream, to bytes."""
+class NamedWhole(NamedTuple):
+    """A field that is a whole number."""
 
-    def __init__(self, read: Callable[[BinaryIO], Any], write: Callable[[Any], bytes]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.read, self.write = read, write
+    name: str
+    of: Whole
 
-    def _parse(self, stream: BinaryIO, context: object, path: str) -> Any:
-        return self.read(stream)
+    def sizeof(self) -> int:
+        """Return its size in bytes."""
+        return self.of.size
 
-    def _build(self, obj: Any, stream: BinaryIO, context: object, path: str) -> Any:
-        stream.write(self.write(obj))
-        return obj
+    def declared(self) -> Any:
+        """Return it as construct has it."""
+        import construct
+
+        return self.name / getattr(construct, self.of.construct)
+
+
+class Whole(NamedTuple):
+    """A whole number as construct calls it, and its size in bytes; named as a construct is (`"name" / Int32sb`)."""
+
+    construct: str
+    size: int
+
+    def __rtruediv__(self, name: str) -> NamedWhole:
+        return NamedWhole(name, self)
+
+
+Int8sb, Int16sb, Int32sb, Int64sb = Whole("Int8sb", 1), Whole("Int16sb", 2), Whole("Int32sb", 4), Whole("Int64sb", 8)
+Int32ub = Whole("Int32ub", 4)
 
 
 class Layout:
     """A declared sequence of named fields, or one field (`Layout.of`)."""
 
-    __slots__ = ("declaration",)
+    __slots__ = ("_declaration", "_fields")
 
     def __init__(self, *fields: Any) -> None:
-        self.declaration: Any = construct.Struct(*fields)  # type: ignore[no-untyped-call]
+        self._fields, self._declaration = fields, None
+        if not all(isinstance(field, NamedWhole) for field in fields):
+            self._declaration = self._struct()
+
+    def _struct(self) -> Any:
+        import construct
+
+        declared = [field.declared() if isinstance(field, NamedWhole) else field for field in self._fields]
+        return construct.Struct(*declared)  # type: ignore[no-untyped-call]
+
+    @property
+    def declaration(self) -> Any:
+        """The construct that it is."""
+        if self._declaration is None:
+            self._declaration = self._struct()
+        return self._declaration
 
     @classmethod
     def of(cls, declaration: Any) -> Layout:
@@ -53,7 +86,7 @@ class Layout:
         if isinstance(declaration, Layout):
             return declaration
         layout = cls.__new__(cls)
-        layout.declaration = declaration
+        layout._fields, layout._declaration = (), declaration
         return layout
 
     def __rtruediv__(self, name: str) -> Any:
@@ -61,12 +94,14 @@ class Layout:
 
     def sizeof(self) -> int:
         """Return the size in bytes of a layout of fixed size."""
-        return int(self.declaration.sizeof())
+        if self._declaration is None:
+            return sum(field.sizeof() for field in self._fields)
+        return int(self._declaration.sizeof())
 
     def offset_of(self, name: str) -> int:
         """Return the position of a field; every field before it must have a fixed size."""
         position = 0
-        for field in self.declaration.subcons:
+        for field in self._fields or self.declaration.subcons:
             if field.name == name:
                 return position
             position += int(field.sizeof())
@@ -78,8 +113,11 @@ class Layout:
         Raises:
             Malformed: the bytes end too early or hold what the declaration forbids.
         """
+        declaration = self.declaration
+        import construct
+
         try:
-            return self.declaration.parse_stream(stream)
+            return declaration.parse_stream(stream)
         except construct.ConstructError as error:
             raise Malformed(" ".join(str(error).split())) from None
 
@@ -109,15 +147,39 @@ class Layout:
 
     def written(self, value: Any) -> bytes:
         """Return the bytes of a value of any kind (`build` for what `of` made)."""
+        declaration = self.declaration
+        import construct
+
         try:
-            return bytes(self.declaration.build(value))
+            return bytes(declaration.build(value))
         except construct.ConstructError as error:
             raise Malformed(" ".join(str(error).split())) from None
 
 
 def coded(read: Callable[[BinaryIO], Any], write: Callable[[Any], bytes]) -> Any:
     """Return a construct that parses with `read` and builds with `write`; both report trouble as `Malformed`."""
-    return _Coded(read, write)
+    return _coded_class()(read, write)
+
+
+@cache
+def _coded_class() -> Any:
+    import construct
+
+    class Coded(construct.Construct):
+        """A construct whose encoding is two functions: from a stream, to bytes."""
+
+        def __init__(self, read: Callable[[BinaryIO], Any], write: Callable[[Any], bytes]) -> None:
+            super().__init__()  # type: ignore[no-untyped-call]
+            self.read, self.write = read, write
+
+        def _parse(self, stream: BinaryIO, context: object, path: str) -> Any:
+            return self.read(stream)
+
+        def _build(self, obj: Any, stream: BinaryIO, context: object, path: str) -> Any:
+            stream.write(self.write(obj))
+            return obj
+
+    return Coded
 
 
 def sized(length: Any, body: Layout) -> Layout:
