@@ -17,6 +17,7 @@ from kafkatx.kernels.dumped_words import (
     CRC,
     CREATE_TIME,
     DECODED,
+    DELETED,
     EMPTY,
     FIRST_CODEC,
     HEADER_KEYS,
@@ -30,8 +31,10 @@ from kafkatx.kernels.dumped_words import (
     POSITION,
     SEQUENCE,
     SIZE,
+    TITLED,
     TRANSACTIONAL,
     TRUE,
+    UNTITLED,
     VALIDITY,
     after,
     one_of,
@@ -42,13 +45,15 @@ from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.loads import byte_at
 from kafkatx.kernels.rows import VALID
 
-HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED = 1, 2, 4, 8, 16
+HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED, IS_UNTITLED = 1, 2, 4, 8, 16, 32
 """What lines of a text look like: `deleteHorizonMs`, `keySize` (before: `keysize`), lines of records, their contents as
-they are, contents that a decoder printed as JSON."""
+they are, contents that a decoder printed (as JSON, or states since 2.4.1 under a title; states without one)."""
 
 NUMBERS = 12
 LARGEST_INT32, LARGEST_INT16, LARGEST_CRC = (1 << 31) - 1, (1 << 15) - 1, (1 << 32) - 1
 LONGEST_CONTENT = 1 << 16
+ID_BEHIND = 4
+"""Bytes of a transactional.id's key in front of the id: version and length."""
 IS_PLAIN = np.array([32 <= byte <= 126 and byte not in b"\\&" for byte in range(256)])
 """Bytes that are printed as they are, and that no hand that pastes a text escapes."""
 
@@ -124,8 +129,18 @@ def end_of_plain(data: Any, at: int, end: int) -> int:
         at += 1
     if at >= end or byte_at(data, at) != 10:
         return -1
-    last = byte_at(data, at - 1)
-    return -1 if last == 62 or last == 109 or last == 75 else at
+    return -1 if byte_at(data, at - 1) == 62 and after(data, at - len(b"<DELETE>"), end, DELETED) < 0 else at
+
+
+@kernel_lean
+def end_of_id(data: Any, at: int, end: int, shape: int, key_size: int) -> int:
+    """End of the id in a key as decoders print it up to 4.0, as long as declared, a value behind it; -1 for another."""
+    begin = after(data, at, end, UNTITLED if shape & IS_UNTITLED else TITLED)
+    if begin < 0 and shape & IS_UNTITLED and shape & IS_DECODED:
+        begin = after(data, at, end, TITLED)
+    if begin < 0 or key_size < ID_BEHIND or after(data, begin + key_size - ID_BEHIND, end, PAYLOAD) < 0:
+        return -1
+    return begin + key_size - ID_BEHIND
 
 
 @kernel_lean
@@ -135,6 +150,8 @@ def end_of_contents(data: Any, at: int, end: int, shape: int, key_size: int, val
     if stop < 0:
         return -1
     if shape & IS_DECODED and after(data, at, stop, DECODED) >= 0:
+        return stop
+    if shape & (IS_DECODED | IS_UNTITLED) and end_of_id(data, at, stop, shape, key_size) >= 0:
         return stop
     if not shape & HAS_CONTENTS or key_size < -1 or value_size < -1 or max(key_size, value_size) > LONGEST_CONTENT:
         return -1
@@ -148,8 +165,8 @@ def end_of_contents(data: Any, at: int, end: int, shape: int, key_size: int, val
 
 
 @kernel_lean
-def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numbers: Any) -> int:
-    """Read the line of a record: offset, time, sizes, type and epoch of a marker; position behind it, else -1."""
+def read_fields(data: Any, at: int, end: int, shape: int, numbers: Any) -> int:
+    """Read the fields of a record: offset, time, sizes, sequence; position behind them, -1 if they are not for us."""
     at = read_field(data, at, end, OFFSET, numbers, 0)
     time = one_of(data, at, end, CREATE_TIME, 3)
     if time < 0:
@@ -158,7 +175,13 @@ def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numb
     word = KEY_SIZE if shape & HAS_CAPITALS else OLD_KEY_SIZE
     at = read_field(data, at, end, word, numbers, 2)
     at = read_field(data, at, end, word + 1, numbers, 3)
-    at = after(data, read_field(data, at, end, SEQUENCE, numbers, 4), end, HEADER_KEYS)
+    return after(data, read_field(data, at, end, SEQUENCE, numbers, 4), end, HEADER_KEYS)
+
+
+@kernel_lean
+def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numbers: Any) -> int:
+    """Read the line of a record: its fields, type and epoch of a marker; position behind it, else -1."""
+    at = read_fields(data, at, end, shape, numbers)
     if at < 0 or at >= end:
         return -1
     if is_control:
@@ -172,7 +195,7 @@ def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numb
         return at + 1
     if data[at] == 10:
         is_empty = numbers[2] == -1 and numbers[3] == -1
-        return at + 1 if is_empty or not shape & (HAS_CONTENTS | IS_DECODED) else -1
+        return at + 1 if is_empty or not shape & (HAS_CONTENTS | IS_DECODED | IS_UNTITLED) else -1
     stop = end_of_contents(data, at, end, shape, numbers[2], numbers[3])
     return -1 if stop < 0 else stop + 1
 

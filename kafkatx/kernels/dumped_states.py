@@ -1,16 +1,19 @@
 """States of transactional.ids out of the text of kafka-dump-log, as its decoder prints them since 4.1: as JSON.
 
-Must equal the reader of such contents (text/dump/states.py), which reads all else.
+(Up to 4.0: dumped_old_states.py.) Must equal the reader of such contents (text/dump/states.py), which reads all else.
 """
 
 from typing import Any
 
 from kafkatx.kernels.dumped_batches import (
+    ID_BEHIND,
     LARGEST_INT16,
     LARGEST_INT32,
-    read_record,
+    end_of_id,
+    read_fields,
     read_run,
 )
+from kafkatx.kernels.dumped_old_states import read_old_value
 from kafkatx.kernels.dumped_words import (
     CLIENT_VERSION,
     DECODED,
@@ -22,6 +25,7 @@ from kafkatx.kernels.dumped_words import (
     NULL,
     PARTITION_IDS,
     PARTITIONS,
+    PAYLOAD,
     PREVIOUS_ID,
     STARTED,
     STATE_EPOCH,
@@ -154,7 +158,7 @@ def clear_state(states: Any, row: int) -> None:
 
 @kernel_lean
 def read_state(data: Any, at: int, end: int, states: Any, row: int, spans: Any, numbers: Any) -> int:
-    """Read key and value of a record; position behind its line, -1 if they are not for us."""
+    """Read key and value of a record of JSON; position behind its line, -1 if they are not for us."""
     name = after(data, at, end, STATE_KEY)
     stop = end_of_name(data, name, end)
     at = after(data, stop, end, END_OF_KEY)
@@ -169,13 +173,30 @@ def read_state(data: Any, at: int, end: int, states: Any, row: int, spans: Any, 
 
 
 @kernel_lean
-def after_fields(data: Any, at: int, end: int) -> int:
-    """Where the contents of a record's line begin, the end of the line where it has none."""
-    while at < end and byte_at(data, at) != 10:
-        if byte_at(data, at) == 32 and after(data, at, end, DECODED) >= 0:
-            return at
+def read_old_state(
+    data: Any, at: int, end: int, shape: int, key_size: int, states: Any, row: int, spans: Any, numbers: Any
+) -> int:
+    """Read key and value of a record as older decoders print them; position behind its line, -1 if not for us."""
+    stop = end_of_id(data, at, end, shape, key_size)
+    if stop < 0:
+        return -1
+    size = key_size - ID_BEHIND
+    spans[row, 0], spans[row, 1], spans[row, 2], spans[row, 3] = stop - size, size, 0, -1
+    at = after(data, stop, end, PAYLOAD)
+    clear_state(states, row)
+    deleted = after(data, at, end, DELETED)
+    if deleted >= 0:
+        return deleted
+    states["is_tombstone"][row] = 0
+    return read_old_value(data, at, end, states, row, spans, numbers)
+
+
+@kernel_lean
+def behind_line(data: Any, at: int) -> int:
+    """Where the next line begins; there is an end of this one."""
+    while byte_at(data, at) != 10:
         at += 1
-    return at
+    return at + 1
 
 
 @kernel_after(read_run)
@@ -192,22 +213,23 @@ def read_states(
         first, at = row, int(begins[batch])
         line += 1
         stop = begins[batch + 1] if batch + 1 < len(batches) else end
-        while byte_at(data, at) != 10:
-            at += 1
-        at += 1
+        at = behind_line(data, at)
         while at < stop:
             line += 1
             place = at
-            start = after_fields(data, at, stop)
-            if data[start] == 10:
-                at = start + 1
+            start = read_fields(data, at, stop, shape, numbers)
+            is_json = after(data, start, stop, DECODED) >= 0
+            if not is_json and end_of_id(data, start, stop, shape, numbers[2]) < 0:
+                at = behind_line(data, start)
                 continue
             if row == len(states):
                 return batch, first
-            read_record(data, at, stop, shape, False, numbers)
             states["offset"][row] = numbers[0]
             states["timestamp"][row] = numbers[1]
-            at = read_state(data, start, stop, states, row, spans, numbers)
+            if is_json:
+                at = read_state(data, start, stop, states, row, spans, numbers)
+            else:
+                at = read_old_state(data, start, stop, shape, numbers[2], states, row, spans, numbers)
             if at < 0:
                 return batch, first
             states["position"][row] = batches["position"][batch]

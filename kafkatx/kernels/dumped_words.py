@@ -7,6 +7,7 @@ import numpy as np
 
 from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.loads import HALF_BYTES, WORD_BYTES, byte_at, half_at, word_at
+from kafkatx.terms.transaction_states import TransactionState
 
 MOST_DIGITS = 18
 
@@ -22,7 +23,9 @@ _WORDS = [
     '{"version":"', '","data":{"producerId":', ',"previousProducerId":', ',"nextProducerId":', ',"producerEpoch":',
     ',"nextProducerEpoch":', ',"transactionTimeoutMs":', ',"transactionStatus":', ',"transactionPartitions":', "null",
     '{"topic":"', '","partitionIds":[', ',"transactionLastUpdateTimestampMs":', ',"transactionStartTimestampMs":',
-    ',"clientTransactionVersion":', "}}\n", *_CODECS,
+    ',"clientTransactionVersion":', "}}\n", " key: transaction_metadata::transactionalId=", " key: transactionalId=",
+    "producerId:", ",producerEpoch:", ",state=", ",txnLastUpdateTimestamp=", ",txnTimeoutMs=",
+    *(f"{state.name},partitions=" for state in TransactionState), *_CODECS,
 ]  # fmt: skip
 _ENCODED = [word.encode() for word in _WORDS]
 BOUNDS = np.cumsum([0, *map(len, _ENCODED)]).astype(np.int64)
@@ -34,9 +37,11 @@ _numbers: Any = partial(np.arange, dtype=np.int64)
     EMPTY, POSITION, CREATE_TIME, APPEND_TIME, NO_TIME, SIZE, MAGIC, CRC, VALIDITY, TRUE, FALSE, OFFSET, KEY_SIZE,
     VALUE_SIZE, OLD_KEY_SIZE, OLD_VALUE_SIZE, SEQUENCE, HEADER_KEYS, COMMIT, ABORT, KEY, PAYLOAD, DECODED, STATE_KEY,
     END_OF_KEY, DELETED, VERSION, STATE_PRODUCER, PREVIOUS_ID, NEXT_ID, STATE_EPOCH, NEXT_EPOCH, TIMEOUT, STATUS,
-    PARTITIONS, NULL, TOPIC, PARTITION_IDS, UPDATED, STARTED, CLIENT_VERSION, END_OF_STATE, FIRST_CODEC,
-) = _numbers(len(_WORDS) - len(_CODECS) + 1)  # fmt: skip
-CODECS = len(_CODECS)
+    PARTITIONS, NULL, TOPIC, PARTITION_IDS, UPDATED, STARTED, CLIENT_VERSION, END_OF_STATE, TITLED, UNTITLED,
+    OLD_PRODUCER, OLD_EPOCH, OLD_STATE, OLD_UPDATED, OLD_TIMEOUT, FIRST_STATE,
+) = _numbers(len(_WORDS) - len(_CODECS) - len(TransactionState) + 1)  # fmt: skip
+CODECS, STATES = len(_CODECS), len(TransactionState)
+FIRST_CODEC = FIRST_STATE + STATES
 
 
 @kernel_lean

@@ -111,8 +111,14 @@ class LogText:
         if prints_contents and self._prints_contents is None:
             return None
         is_decoded = prints_contents and self._may_be_decoded
-        contents = prints_contents and not is_decoded
-        return shape_of(header.line.text, capitals="keySize" in at, deep=is_deep, contents=contents, decoded=is_decoded)
+        return shape_of(
+            header.line.text,
+            capitals="keySize" in at,
+            deep=is_deep,
+            contents=prints_contents and not is_decoded,
+            decoded=is_decoded and not self._dies_of_tombstones,
+            untitled=is_decoded and self._dies_of_tombstones,
+        )
 
     def go_on_behind(self, run: Run, number: int) -> None:
         """Go on behind a run, of which the first line has a number, as if its batches had been read one by one."""

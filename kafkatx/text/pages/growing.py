@@ -120,6 +120,7 @@ class GrowingPart:
             deep=told.is_deep,
             contents=is_named and self._has_contents,
             decoded=is_named and self._has_contents,
+            untitled=is_named and self._has_contents,
         )
 
     def pass_over(self, run: Run, *, is_deep: bool) -> None:

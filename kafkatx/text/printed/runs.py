@@ -18,6 +18,7 @@ from kafkatx.kernels.dumped_batches import (
     HAS_HORIZON,
     IS_DECODED,
     IS_DEEP,
+    IS_UNTITLED,
     NUMBERS,
     read_run,
 )
@@ -69,7 +70,9 @@ class Run:
         )  # fmt: skip
 
 
-def shape_of(text: str, *, capitals: bool, deep: bool, contents: bool = False, decoded: bool = False) -> int:
+def shape_of(
+    text: str, *, capitals: bool, deep: bool, contents: bool = False, decoded: bool = False, untitled: bool = False
+) -> int:
     """Return what the lines of a run must look like where its first batch has this line."""
     words = {
         HAS_HORIZON: " deleteHorizonMs: " in text,
@@ -77,6 +80,7 @@ def shape_of(text: str, *, capitals: bool, deep: bool, contents: bool = False, d
         IS_DEEP: deep,
         HAS_CONTENTS: contents,
         IS_DECODED: decoded,
+        IS_UNTITLED: untitled,
     }
     return sum(bit for bit, is_so in words.items() if is_so)
 

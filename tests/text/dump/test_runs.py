@@ -1,5 +1,6 @@
 """Long dumps read by runs tell what they tell line by line, whatever became of their lines."""
 
+import json
 import random
 import re
 
@@ -13,6 +14,7 @@ from kafkatx.outputs.dump import Dump
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump import state_runs
 from kafkatx.text.dump.batches import batch_chunks
 from kafkatx.text.dump.states import state_chunks
@@ -146,10 +148,13 @@ def dump(draw, folder):
     return of_release(printed(log, options), draw(st.sampled_from(["4.3", "4.3", "2.2"])))
 
 
-def state_value(dice):
+PLAIN, STRANGE = ("orders", "a-b", "x.y_z"), ('quo"te', "\u00fc", "a, b-1", "c)")
+
+
+def state_value(dice, names=PLAIN + STRANGE):
     """A value of `__transaction_state` as coordinators write them."""
-    version, names = dice.randrange(2), ("orders", "a-b", "x.y_z", 'quo"te', "\u00fc")
-    chosen = dice.choices(names, [9, 9, 9, 1, 1], k=dice.randrange(3))
+    version = dice.randrange(2)
+    chosen = dice.choices(names, [1 if name in STRANGE else 9 for name in names], k=dice.randrange(3))
     topics = [(name.encode(), dice.sample(range(9), dice.randrange(4))) for name in chosen]
     value = {
         "producerId": dice.randrange(9000), "previousProducerId": dice.choice([-1, 5]),
@@ -207,7 +212,40 @@ def state_dump(draw, folder):
     log = folder / "__transaction_state-0" / "00000000000000000000.log"
     log.parent.mkdir(exist_ok=True)
     log.write_bytes(data)
-    return printed(log, WHOLE)
+    return of_older_decoder(printed(log, WHOLE), draw(st.sampled_from([None, *OLDER])))
+
+
+OLDER = {
+    "4.0": ("transaction_metadata::", "[", ",", "]"),
+    "2.4.1": ("transaction_metadata::", "HashSet(", ", ", ")"),
+    "2.2": ("", "Set(", ", ", ")"),
+}
+"""The title of a key and how a set is printed, by release."""
+
+
+def of_older_decoder(text, release):
+    """A dump with the states as an older decoder prints them, None as they are."""
+    if release is None:
+        return text
+    title, opening, comma, closing = OLDER[release]
+
+    def older(found):
+        key, end = json.JSONDecoder().raw_decode(found[1])
+        shown = found[1][end:].removeprefix(" payload: ")
+        if shown != "<DELETE>":
+            value = json.loads(shown)["data"]
+            listed = value["transactionPartitions"] or ()
+            pairs = comma.join(f"{topic['topic']}-{number}" for topic in listed for number in topic["partitionIds"])
+            shown = (
+                f"producerId:{value['producerId']},producerEpoch:{value['producerEpoch']},"
+                f"state={TransactionState(value['transactionStatus']).name},partitions={opening}{pairs}{closing},"
+                f"txnLastUpdateTimestamp={value['transactionLastUpdateTimestampMs']},"
+                f"txnTimeoutMs={value['transactionTimeoutMs']}"
+            )
+        return f" key: {title}transactionalId={key['data']['transactionalId']} payload: {shown}"
+
+    old = re.sub(r' key: (\{"type":"0".*)', older, text)
+    return old if release == "4.0" else of_release(old, "2.2")
 
 
 @st.composite
@@ -268,6 +306,21 @@ def test_nearly_all_of_a_long_dump_comes_by_runs(monkeypatch, tmp_path, engine):
         path = tmp_path / "dump.txt"
         path.write_text("".join(Dump(options, False, print).pieces([str(log)])))
         assert assert_equal(path, monkeypatch) > 2 * 380
+
+
+@pytest.mark.parametrize("release", [None, *OLDER])
+def test_states_of_every_decoder_come_by_runs(release, monkeypatch, tmp_path, engine):
+    dice, data = random.Random(4), b""
+    for offset in range(300):
+        transactional_id = dice.choice([b"app-1", b"app 2", b"x" * 40])
+        key, value = b"\0\0" + len(transactional_id).to_bytes(2, "big") + transactional_id, state_value(dice, PLAIN)
+        data += batch(offset, [{"key": key, "value": value}])
+    log = tmp_path / "__transaction_state-0" / "00000000000000000000.log"
+    log.parent.mkdir()
+    log.write_bytes(data)
+    path = tmp_path / "dump.txt"
+    path.write_text(of_older_decoder(printed(log, WHOLE), release))
+    assert assert_equal(path, monkeypatch) > 3 * 290
 
 
 BREAKS = {
