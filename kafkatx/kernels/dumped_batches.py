@@ -3,7 +3,7 @@
 Must equal the reader of lines (text/dump/records.py, columns.py), which reads all else. A batch is taken where its line
 and those of its records have the shape that was asked for, its numbers fit their columns, it begins where the one
 before it ends, and another batch follows; the first that is otherwise ends a run.
-Shapes  batches of 2.2 and later, their records or none; magic 2 (text/printed/eras.tsv).
+Shapes  batches of 0.11 and later, records of 2.2 and later but for 2.8; magic 2 (text/printed/eras.tsv).
 """
 
 from typing import Any
@@ -35,6 +35,7 @@ from kafkatx.kernels.dumped_words import (
     TRANSACTIONAL,
     TRUE,
     UNTITLED,
+    VALID_FIRST,
     VALIDITY,
     after,
     one_of,
@@ -45,9 +46,12 @@ from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.loads import byte_at
 from kafkatx.kernels.rows import VALID
 
-HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED, IS_UNTITLED = 1, 2, 4, 8, 16, 32
+HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED, IS_UNTITLED, LACKS_COUNT, IS_VALID_EARLY = (
+    1, 2, 4, 8, 16, 32, 64, 128
+)  # fmt: skip
 """What lines of a text look like: `deleteHorizonMs`, `keySize` (before: `keysize`), lines of records, their contents as
-they are, contents that a decoder printed (as JSON, or states since 2.4.1 under a title; states without one)."""
+they are, contents that a decoder printed (as JSON, or states since 2.4.1 under a title; states without one); neither
+`count` nor `isControl` (to 1.1), `isvalid` before `size` (to 2.1)."""
 
 NUMBERS = 12
 LARGEST_INT32, LARGEST_INT16, LARGEST_CRC = (1 << 31) - 1, (1 << 15) - 1, (1 << 32) - 1
@@ -62,10 +66,16 @@ IS_PLAIN = np.array([32 <= byte <= 126 and byte not in b"\\&" for byte in range(
 def read_batch(data: Any, at: int, end: int, shape: int, rows: Any, row: int, numbers: Any) -> int:
     """Read the line of a batch into a row; position behind it, -1 if it is not for us."""
     for column in range(8):
-        at = read_field(data, at, end, BASE + column, numbers, column)
+        if column == 2 and shape & LACKS_COUNT:
+            numbers[2] = -1
+        else:
+            at = read_field(data, at, end, BASE + column, numbers, column)
     if at < 0 or numbers[0] < 0 or numbers[1] < numbers[0]:
         return -1
-    if not 0 <= numbers[2] <= LARGEST_INT32 or not -LARGEST_INT32 <= numbers[3] <= LARGEST_INT32:
+    least = 0
+    if shape & LACKS_COUNT:
+        least = 0 if shape & IS_DEEP else -1  # how many lines of records are its own, it does not tell
+    if not least <= numbers[2] <= LARGEST_INT32 or not -LARGEST_INT32 <= numbers[3] <= LARGEST_INT32:
         return -1
     if not -LARGEST_INT16 <= numbers[6] <= LARGEST_INT16 or not -LARGEST_INT32 <= numbers[7] <= LARGEST_INT32:
         return -1
@@ -77,7 +87,7 @@ def read_batch(data: Any, at: int, end: int, shape: int, rows: Any, row: int, nu
     rows["producer_epoch"][row] = numbers[6]
     rows["leader_epoch"][row] = numbers[7]
     attributes = 0
-    for turn in range(2):
+    for turn in range(1 if shape & LACKS_COUNT else 2):
         at = after(data, at, end, TRANSACTIONAL + turn)
         flag = one_of(data, at, end, TRUE, 2)
         if flag < 0:
@@ -102,12 +112,19 @@ def read_batch(data: Any, at: int, end: int, shape: int, rows: Any, row: int, nu
         return -1
     attributes += 8 if time == 1 else 0
     at = read_field(data, at, end, CREATE_TIME + time, numbers, 1)
+    if shape & IS_VALID_EARLY:
+        at = after(data, at, end, VALID_FIRST)
     at = after(data, read_field(data, at, end, SIZE, numbers, 2), end, MAGIC)
     codec = one_of(data, at, end, FIRST_CODEC, CODECS)
     if codec < 0:
         return -1
     at = read_field(data, after(data, at, end, FIRST_CODEC + codec), end, CRC, numbers, 3)
-    at = after(data, at, end, VALIDITY)
+    if not shape & IS_VALID_EARLY:
+        at = after(data, at, end, VALIDITY)
+    elif 0 <= at < end and byte_at(data, at) == 10:
+        at += 1
+    else:
+        return -1
     if at < 0 or numbers[0] < 0 or not 0 <= numbers[2] <= LARGEST_INT32 or not 0 <= numbers[3] <= LARGEST_CRC:
         return -1
     rows["position"][row] = numbers[0]

@@ -16,8 +16,9 @@ _WORDS = [
     "baseOffset: ", " lastOffset: ", " count: ", " baseSequence: ", " lastSequence: ", " producerId: ",
     " producerEpoch: ", " partitionLeaderEpoch: ", " isTransactional: ", " isControl: ",
     " deleteHorizonMs: OptionalLong", ".empty", " position: ", " CreateTime: ", " LogAppendTime: ",
-    " NoTimestampType: ", " size: ", " magic: 2 compresscodec: ", " crc: ", " isvalid: true\n", "true", "false",
-    "| offset: ", " keySize: ", " valueSize: ", " keysize: ", " valuesize: ", " sequence: ", " headerKeys: []",
+    " NoTimestampType: ", " size: ", " magic: 2 compresscodec: ", " crc: ", " isvalid: true\n", " isvalid: true",
+    "true", "false", "| offset: ", " keySize: ", " valueSize: ", " keysize: ", " valuesize: ", " sequence: ",
+    " headerKeys: []",
     " endTxnMarker: COMMIT coordinatorEpoch: ", " endTxnMarker: ABORT coordinatorEpoch: ", " key: ", " payload: ",
     ' key: {"type":"', ' key: {"type":"0","data":{"transactionalId":"', '"}} payload: ', "<DELETE>\n",
     '{"version":"', '","data":{"producerId":', ',"previousProducerId":', ',"nextProducerId":', ',"producerEpoch":',
@@ -34,10 +35,10 @@ _numbers: Any = partial(np.arange, dtype=np.int64)
 """numpy's numbers, since numba compiles a call anew for each plain one."""
 (
     BASE, LAST, COUNT, BASE_SEQUENCE, LAST_SEQUENCE, PRODUCER, EPOCH, LEADER_EPOCH, TRANSACTIONAL, CONTROL, HORIZON,
-    EMPTY, POSITION, CREATE_TIME, APPEND_TIME, NO_TIME, SIZE, MAGIC, CRC, VALIDITY, TRUE, FALSE, OFFSET, KEY_SIZE,
-    VALUE_SIZE, OLD_KEY_SIZE, OLD_VALUE_SIZE, SEQUENCE, HEADER_KEYS, COMMIT, ABORT, KEY, PAYLOAD, DECODED, STATE_KEY,
-    END_OF_KEY, DELETED, VERSION, STATE_PRODUCER, PREVIOUS_ID, NEXT_ID, STATE_EPOCH, NEXT_EPOCH, TIMEOUT, STATUS,
-    PARTITIONS, NULL, TOPIC, PARTITION_IDS, UPDATED, STARTED, CLIENT_VERSION, END_OF_STATE, TITLED, UNTITLED,
+    EMPTY, POSITION, CREATE_TIME, APPEND_TIME, NO_TIME, SIZE, MAGIC, CRC, VALIDITY, VALID_FIRST, TRUE, FALSE, OFFSET,
+    KEY_SIZE, VALUE_SIZE, OLD_KEY_SIZE, OLD_VALUE_SIZE, SEQUENCE, HEADER_KEYS, COMMIT, ABORT, KEY, PAYLOAD, DECODED,
+    STATE_KEY, END_OF_KEY, DELETED, VERSION, STATE_PRODUCER, PREVIOUS_ID, NEXT_ID, STATE_EPOCH, NEXT_EPOCH, TIMEOUT,
+    STATUS, PARTITIONS, NULL, TOPIC, PARTITION_IDS, UPDATED, STARTED, CLIENT_VERSION, END_OF_STATE, TITLED, UNTITLED,
     OLD_PRODUCER, OLD_EPOCH, OLD_STATE, OLD_UPDATED, OLD_TIMEOUT, FIRST_STATE,
 ) = _numbers(len(_WORDS) - len(_CODECS) - len(TransactionState) + 1)  # fmt: skip
 CODECS, STATES = len(_CODECS), len(TransactionState)

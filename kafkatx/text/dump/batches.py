@@ -11,7 +11,7 @@ from dataclasses import field
 
 import numpy as np
 
-from kafkatx.kernels.dumped_batches import HAS_HORIZON, IS_DEEP
+from kafkatx.kernels.dumped_batches import IS_DEEP
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
@@ -155,7 +155,7 @@ def runs_behind(header: Header, runs: Runs, text: LogText) -> Iterator[Run]:
 def rows_of_run(run: Run, number: int, drafting: Drafting) -> TextRows:
     """Return a run, whose first line has a number, as rows."""
     drafting.pass_over(run.rows, is_deep=bool(run.shape & IS_DEEP))
-    known = known_of_run(run.rows, run.is_timed, has_horizon=bool(run.shape & HAS_HORIZON))
+    known = known_of_run(run.rows, run.is_timed, run.shape)
     return TextRows(BATCH_COLUMNS, run.rows, run.lines + number, run.positions, known)
 
 

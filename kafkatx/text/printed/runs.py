@@ -19,6 +19,8 @@ from kafkatx.kernels.dumped_batches import (
     IS_DECODED,
     IS_DEEP,
     IS_UNTITLED,
+    IS_VALID_EARLY,
+    LACKS_COUNT,
     NUMBERS,
     read_run,
 )
@@ -76,6 +78,8 @@ def shape_of(
     """Return what the lines of a run must look like where its first batch has this line."""
     words = {
         HAS_HORIZON: " deleteHorizonMs: " in text,
+        LACKS_COUNT: " count: " not in text,
+        IS_VALID_EARLY: " isvalid: true size: " in text,
         HAS_CAPITALS: capitals,
         IS_DEEP: deep,
         HAS_CONTENTS: contents,
