@@ -50,7 +50,8 @@ def told(path, *, by_runs, monkeypatch, facts):
                 yield run
 
     with monkeypatch.context() as patched:
-        patched.setattr(runs, "LONG", 0 if by_runs else 1 << 62)
+        patched.setattr(runs, "SHORT", 0)
+        patched.setattr(runs, "are_worth_it", lambda size: by_runs)
         patched.setattr(runs, "FEWEST", 1)
         patched.setattr(state_runs, "FEWEST", 1)
         patched.setattr(runs, "PIECE", 3000)
@@ -327,6 +328,20 @@ def test_states_of_every_decoder_come_by_runs(release, monkeypatch, tmp_path, en
     path = tmp_path / "dump.txt"
     path.write_text(of_older_decoder(printed(log, WHOLE), release))
     assert assert_equal(path, monkeypatch) > 3 * 290
+
+
+def test_a_kernel_is_loaded_for_a_long_dump_and_for_no_other(monkeypatch, tmp_path):
+    log = tmp_path / "orders-0" / "00000000000000000000.log"
+    log.parent.mkdir()
+    log.write_bytes(b"".join(batch(2 * n, [{"value": b"a"}, {"value": b"b"}], producer_id=5) for n in range(1500)))
+    dump, talk, asked = printed(log, SHALLOW), "[2026-01-01 10:00:00,000] INFO all is well (kafka.server)\n", []
+    monkeypatch.setattr(runs, "are_worth_it", asked.append)
+    path = tmp_path / "long.txt"
+    for text in (dump, talk * 20_000 + dump + talk * 20_000):
+        path.write_text(text)
+        with OpenFile(str(path)) as file:
+            parts(file)
+    assert len(dump) // 2 <= max(asked) <= len(dump) + runs.GLANCE
 
 
 BREAKS = {
