@@ -9,7 +9,7 @@ from __future__ import annotations
 from kafkatx.findings.protocol_errors import protocol_error
 from kafkatx.findings.told_failures import EFFECTS
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.testimony import LONG_WORK, OF_NEWCOMERS
+from kafkatx.histories.logs.testimony import IDLE, LONG_WORK, OF_NEWCOMERS
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
@@ -19,6 +19,8 @@ from kafkatx.text.named_errors import MET, NAMED, SYMPTOM
 NAMED_AS_MET, NAMED_AS_SYMPTOM, SPOKEN_OF = "met", "symptom", "spoken_of"
 """How a text names something: somebody writes that it happened, writes what does not work, or speaks of any case."""
 TIMEOUT, TAKEOVER = "transaction_timed_out", "fenced_by_new_instance"
+EXPIRIES = frozenset({"transactional_id_expired", "producer_state_expired"})
+"""What becomes of ids and producers that are not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,10 @@ def _symptom(path: str, said: Statement) -> NamedError:
 
 
 def _ordered(candidates: tuple[str, ...], said: tuple[Statement, ...]) -> tuple[str, ...]:
-    """Causes, with that before which the words around speak for: long work, or other instances."""
+    """Causes, with that before which the words around speak for: an id not used, long work, or other instances."""
     names = {one.name for one in said}
+    if IDLE in names and not EXPIRIES.isdisjoint(candidates):
+        return tuple(sorted(candidates, key=lambda rule: rule not in EXPIRIES))
     is_long, is_taken = LONG_WORK in names, not names.isdisjoint(OF_NEWCOMERS)
     first = TIMEOUT if is_long and not is_taken else TAKEOVER if is_taken and not is_long else None
     return tuple(sorted(candidates, key=lambda rule: rule != first))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import kafkatx
 from kafkatx.outputs.diagnosis_json import document
+from kafkatx.terms.errors import NothingReadableError
 
 QUIET = {
     "offsets stored after a revocation": (
@@ -54,3 +56,36 @@ def test_nothing_of_a_transaction_failed(text: str, tmp_path: Path) -> None:
 
 def test_an_epoch_that_ran_over_is_no_fencing(tmp_path: Path) -> None:
     assert [finding["rule"] for finding in _told(tmp_path, RUN_OVER)["findings"]] == ["producer_epoch_exhausted"]
+
+
+ROLLED = "Completed rollback of ongoing transaction for transactionalId {} due to timeout"
+FAILED = "Rollback of ongoing transaction for transactionalId {} failed due to error {}"
+DOCUMENTED = (
+    FAILED.format("[transactionalId]", "[error]"),
+    FAILED.format("<transactionalId>", "<error>"),
+    f"Brokers then print `{ROLLED.format('...')}`.",
+    f"1. Look for `{ROLLED.format('<app-id>-<uuid>-<thread>')}` in the logs of the brokers",
+)
+ATTRIBUTES = (
+    '    #[error("Producer attempted to produce with an old epoch.")]\n    OldEpoch,\n'
+    '    #[error("The producer attempted a transactional operation in an invalid state.")]\n    WrongState,\n'
+    '    #[error("There is a newer producer with the same transactionalId which fences the current one.")]\n',
+    '  test "errors of transactions" do\n    known = [\n      {47, :invalid_producer_epoch},\n'
+    "      {48, :invalid_txn_state},\n      {90, :producer_fenced}\n    ]\n\n    for {code, name} <- known do\n"
+    "      assert name == Codes.name(code)\n    end\n  end\n",
+    "enum Reply {\n  /** Producer attempted to produce with an old epoch. */\n  InvalidProducerEpoch,\n"
+    "  InvalidTxnState,\n}\n",
+)
+
+
+@pytest.mark.parametrize("text", [*DOCUMENTED, *ATTRIBUTES], ids=range(len(DOCUMENTED) + len(ATTRIBUTES)))
+def test_what_may_be_logged_was_not(text: str, tmp_path: Path) -> None:
+    with suppress(NothingReadableError):
+        assert not [one for one in _told(tmp_path, text)["findings"] if one["severity"] != "info"]
+
+
+@pytest.mark.parametrize("name", ["bill-1", "<bill>-1", "{bill}"])
+def test_an_id_in_any_marks_is_one(name: str, tmp_path: Path) -> None:
+    line = "[2026-02-03 08:00:01,120] INFO [TransactionCoordinator id=1] " + ROLLED.format(name)
+    found = _told(tmp_path, line + " (kafka.coordinator.transaction.TransactionCoordinator)\n")["findings"]
+    assert [one["rule"] for one in found] == ["transaction_timed_out"]
