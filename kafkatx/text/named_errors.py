@@ -56,7 +56,7 @@ _WORDS = regex(r"\b[a-z]{2,}\b")
 _OF_TRANSACTIONS = regex(
     r"transact|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset|isolation[._ -]level"
     r"|\b(?:aborted|unstable) (?:messages?|records?)\b|\bproducer[ _.-]?(?:ids?|epochs?)\b|InitProducerId"
-    r"|\bout of (?:order )?sequence\b|\bproducers?\b.{1,60}\bepoch\b"
+    r"|\bout of (?:order )?sequence\b|\bflush outstanding\b|\bproducers?\b.{1,60}\bepoch\b"
     r"|\u4e8b\u52a1|\u4e8b\u52d9|\u7cbe\u786e\u4e00\u6b21"
     r"|\ud2b8\ub79c\uc7ad\uc158|\u30c8\u30e9\u30f3\u30b6\u30af\u30b7\u30e7\u30f3|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446",
     re.IGNORECASE,

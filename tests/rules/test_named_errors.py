@@ -56,6 +56,9 @@ SYMPTOMS = {
         "idempotent producer: sequence desynchronization when a broker comes back",
     ),
     "fenced_by_new_instance": ("after the restart the producer is refused with an invalid epoch",),
+    "broker_unreachable": (
+        'MirrorMaker logs "timed out while waiting for producer to flush outstanding 12 messages" since monday',
+    ),
     "producer_state_expired": ("our idempotent writer gets unknown producer id every monday",),
     "transactional_id_expired": ("the transactional service dies with an invalid pid mapping",),
     "client_bug": (

@@ -333,7 +333,7 @@ FLUSHES = (
 @pytest.mark.parametrize("line", FLUSHES, ids=["2.3", "before"])
 def test_a_flush_of_connect_that_timed_out_is_known(tmp_path, line):
     found = only(told(tmp_path, f"{line} (org.apache.kafka.connect.runtime.WorkerSourceTask:448)\n"))
-    assert (found["rule"], found["severity"]) == ("unexplained_failure", "warning")
+    assert (found["rule"], found["severity"]) == ("unexplained_failure", "info")
     assert "the worker tries again" in found["summary"]
     assert found["candidates"][0]["rule"] == "broker_unreachable"
     assert "same call" not in str(found)
