@@ -34,6 +34,7 @@ SYMPTOMS = {
         "The app hangs in commit_transaction for ever. Brokers are fine, transactions enabled.",
     ),
     "coordinator_unavailable": (
+        "we get a producer ID request failure from the idempotent client after some days",
         "initTransactions() blocks on the new cluster and nothing is logged",
         "all transactional producers hang in init since the restart",
     ),
@@ -56,7 +57,10 @@ SYMPTOMS = {
         "idempotent producer: sequence desynchronization when a broker comes back",
     ),
     "fenced_by_new_instance": ("after the restart the producer is refused with an invalid epoch",),
+    "duplicate_sequence": ("sporadic message duplication with the idempotent producer",),
+    "producer_epoch_exhausted": ("the epoch of our transactional writer was exhausted after a day",),
     "broker_unreachable": (
+        "our transactional producer hangs since the network was moved",
         'MirrorMaker logs "timed out while waiting for producer to flush outstanding 12 messages" since monday',
     ),
     "producer_state_expired": ("our idempotent writer gets unknown producer id every monday",),
@@ -150,6 +154,24 @@ def test_a_reader_of_aborted_records_is_told_of_its_level(tmp_path: Path) -> Non
     told = [_told(tmp_path, text) for text in texts]
     levels = [[one["proposed"] for one in finding["remedies"]] for page in told for finding in page["findings"]]
     assert levels == [["read_committed", None], [None]]
+
+
+@pytest.mark.parametrize(
+    ("awaited", "first"),
+    [
+        ("InitProducerId", "coordinator_unavailable"),
+        ("EndTxn(true)", "coordinator_unavailable"),
+        ("AddOffsetsToTxn", "fenced_by_group_generation"),
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["What does `{}` mean, in a transaction?", "If it fails, `{}` is thrown in a transaction."]
+)
+def test_a_timeout_is_that_of_the_call_that_its_words_name(text: str, awaited: str, first: str, tmp_path: Path) -> None:
+    words = f"TimeoutException: Timeout expired after 60000ms while awaiting {awaited}"
+    for finding in _told(tmp_path, text.format(words))["findings"]:
+        assert finding["candidates"][0]["rule"] == first
+        assert "follower" not in finding["summary"]
 
 
 @pytest.mark.parametrize(

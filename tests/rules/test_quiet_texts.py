@@ -73,6 +73,14 @@ ATTRIBUTES = (
     '  test "errors of transactions" do\n    known = [\n      {47, :invalid_producer_epoch},\n'
     "      {48, :invalid_txn_state},\n      {90, :producer_fenced}\n    ]\n\n    for {code, name} <- known do\n"
     "      assert name == Codes.name(code)\n    end\n  end\n",
+    '  Errors::OldEpoch => "Producer attempted to produce with an old epoch.",\n'
+    '  Errors::WrongState => "The producer attempted a transactional operation in an invalid state.",\n'
+    '  Errors::Unmapped => {\n    "The producer attempted to use a producer id which is not currently assigned to its '
+    'transactional id."\n  },\n',
+    "    when 'Unknown error with code 45' then 'OUT_OF_ORDER_SEQUENCE_NUMBER: The broker received an out of order "
+    "sequence number.'\n    when 'Unknown error with code 47' then 'INVALID_PRODUCER_EPOCH: Producer attempted to "
+    "produce with an old epoch.'\n",
+    '  case Fenced => "There is a newer producer with the same transactionalId which fences the current one."\n',
     "enum Reply {\n  /** Producer attempted to produce with an old epoch. */\n  InvalidProducerEpoch,\n"
     "  InvalidTxnState,\n}\n",
 )
@@ -82,6 +90,13 @@ ATTRIBUTES = (
 def test_what_may_be_logged_was_not(text: str, tmp_path: Path) -> None:
     with suppress(NothingReadableError):
         assert not [one for one in _told(tmp_path, text)["findings"] if one["severity"] != "info"]
+
+
+@pytest.mark.parametrize("front", ['"message" => ', "error -> ", ":message=>", "'error' => "])
+def test_a_printed_field_is_no_arm_of_a_choice(front: str, tmp_path: Path) -> None:
+    fenced = "There is a newer producer with the same transactionalId which fences the current one."
+    told = _told(tmp_path, f'  {front}"org.apache.kafka.common.errors.ProducerFencedException: {fenced}",\n')
+    assert [one for one in told["findings"] if one["severity"] != "info"]
 
 
 @pytest.mark.parametrize("name", ["bill-1", "<bill>-1", "{bill}"])

@@ -86,8 +86,12 @@ _UNFILLED_LITERAL = regex(
 _CLOSED_CALL = regex(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
 _ENTRY = regex(r"\s*[A-Z][A-Za-z]{2,60} ?= ?-?\d{1,4},\s*$")
 """An entry of an enumeration."""
-_DESCRIBED = regex(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]|\s*#!?\[\w+\([\"']", re.IGNORECASE)
-"""What a table in a program, or an attribute of Rust, says of an error."""
+_DESCRIBED = regex(
+    r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]|\s*#!?\[\w+\([\"']"
+    r"|\s*(?:case )?(?-i:[A-Z])\w*(?:(?:::|\.)\w+)* ?[=-]> ?[\"']|\s*when [\"'].{1,200}[\"'] then [\"']",
+    re.IGNORECASE,
+)
+"""What a table in a program, an attribute of Rust or an arm of a choice says of an error."""
 _ELEMENT = regex(r"\s*['`][^'`]{0,600}['`],\s*$")
 """An element of an array in JavaScript or Python, one a line; JSON, which logs are kept in, has other marks."""
 _OPEN_CALL = regex(
@@ -174,7 +178,8 @@ def _is_argument(texts: Sequence[str], number: int) -> bool:
         return False
     above = unfronted(texts[number - 1]) if number else ""
     below = unfronted(texts[number + 1]) if number + 1 < len(texts) else ""
-    return _OPEN_CALL.match(above) is not None or _CLOSED.fullmatch(below) is not None
+    is_in_arm = above.rstrip().endswith(("=> {", "-> {")) and below.strip()[:1] == "}"
+    return is_in_arm or _OPEN_CALL.match(above) is not None or _CLOSED.fullmatch(below) is not None
 
 
 def _is_in_trace(texts: Sequence[str], number: int) -> bool:
