@@ -72,6 +72,7 @@ SYMPTOMS = {
     "concurrent_transactions_storm": ("sendOffsetsToTransaction never comes back, transactions everywhere else work",),
 }
 QUIET = (
+    "With transactions a read_committed consumer that reads everything has its lag stuck at 1.",
     "The idempotent producer no longer goes out of sequence since the upgrade.",
     "Transactions: the old leader epoch is fenced by the new one.",
     "The transaction timeout was raised before init_transactions.",

@@ -373,3 +373,27 @@ def test_what_a_service_answers_to_a_call_that_failed_is_told(tmp_path, answer, 
     with suppress(NothingReadableError):
         found = document(kafkatx.diagnose([path]), "t")["findings"]
     assert bool(found) is is_told
+
+
+PURGED = (
+    "2026-03-01T10:00:01.200155Z ERROR sink{id=out}: service: Call failed. error=Some(KafkaError (Message production "
+    "error: PurgeQueue (Local: Purged in queue))) stage=sending\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("above", "excused"),
+    [
+        ("", 0),
+        (
+            "[2026-03-01T10:00:01Z DEBUG rdkafka::client] librdkafka: TXNSTATE [thrd:main]: Transaction state change "
+            "InTransaction -> BeginAbort\n",
+            1,
+        ),
+        ("2026-03-01T10:00:01.100155Z INFO sink{id=out}: the transaction is aborted: Local: Purged in queue\n", 1),
+    ],
+    ids=["no transaction", "an abort", "words"],
+)
+def test_records_that_were_purged_without_a_transaction_are_lost(tmp_path, above, excused):
+    said = told(tmp_path, above + PURGED)
+    assert bool([one for one in said["findings"] if one["severity"] == "warning"]) is not bool(excused)
