@@ -80,6 +80,8 @@ ATTRIBUTES = (
     "    when 'Unknown error with code 45' then 'OUT_OF_ORDER_SEQUENCE_NUMBER: The broker received an out of order "
     "sequence number.'\n    when 'Unknown error with code 47' then 'INVALID_PRODUCER_EPOCH: Producer attempted to "
     "produce with an old epoch.'\n",
+    "  self::OUT_OF_ORDER_SEQUENCE_NUMBER => 'The broker received an out of order sequence number.',\n"
+    "  self::INVALID_TXN_STATE => 'The producer attempted a transactional operation in an invalid state.',\n",
     '  case Fenced => "There is a newer producer with the same transactionalId which fences the current one."\n',
     "enum Reply {\n  /** Producer attempted to produce with an old epoch. */\n  InvalidProducerEpoch,\n"
     "  InvalidTxnState,\n}\n",

@@ -87,8 +87,9 @@ _CLOSED_CALL = regex(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s
 _ENTRY = regex(r"\s*[A-Z][A-Za-z]{2,60} ?= ?-?\d{1,4},\s*$")
 """An entry of an enumeration."""
 _DESCRIBED = regex(
-    r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]|\s*#!?\[\w+\([\"']"
-    r"|\s*(?:case )?(?-i:[A-Z])\w*(?:(?:::|\.)\w+)* ?[=-]> ?[\"']|\s*when [\"'].{1,200}[\"'] then [\"']",
+    r"\s*(?:description|doc|help|title|signal|symptom|solution|example|question)\s*[=:]\s*[\"'(`]"
+    r"|\s*#!?\[\w+\([\"']"
+    r"|\s*(?:case )?(?:(?-i:[A-Z])\w*(?:(?:::|\.)\w+)*|\w+::\w+) ?[=-]> ?[\"']|\s*when [\"'].{1,200}[\"'] then [\"']",
     re.IGNORECASE,
 )
 """What a table in a program, an attribute of Rust or an arm of a choice says of an error."""
