@@ -29,7 +29,7 @@ from kafkatx.text.lines import Line, Page, lines
 from kafkatx.text.logs.end_of_reading import is_end_of_reading
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
 from kafkatx.text.logs.sentences import is_of_any_case
-from kafkatx.text.logs.source_code import is_literal
+from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
@@ -44,6 +44,8 @@ LONGEST = 600
 """Characters of a line that are looked at."""
 MOST = 32
 """Statements of a page that are kept."""
+OF_KAFKAS_WORDS = frozenset({"refused_sequence", "old_epoch", "unknown_producer", "unknown_mapping"})
+"""Symptoms whose words are those of an error as well: a table of errors has them."""
 OF_WAITS = frozenset({"TimeoutException", "REQUEST_TIMED_OUT", "KafkaTimeoutError"})
 """What says of a call that does not come back less than the words for that call."""
 _NAME = regex(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
@@ -135,8 +137,7 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     named = [one for one in named if one.line not in waits or one.error not in OF_WAITS]
     if said and _is_of_design(line.text for line in words.lines()):
         said = []
-    literals = _literals(source) if said else frozenset()
-    said = [one for one in said if one.line not in literals]
+    said = _without_code(source, said) if said else []
     of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
     said += [one for _, one in _symptoms_on(of_calls, of_frames=True)]
     first: dict[str, Statement] = {}
@@ -194,10 +195,16 @@ def _lines_that_name(source: Sequence[Line]) -> Iterator[Line]:
             yield line
 
 
-def _literals(source: Sequence[Line]) -> frozenset[int]:
-    """Numbers of lines that are strings of a program, or the rest of one."""
+def _without_code(source: Sequence[Line], said: Sequence[Statement]) -> list[Statement]:
+    """Statements but for strings of a program, or the rest of one, and for Kafka's words in comments of one."""
     texts = [line.text for line in source]
-    return frozenset(line.number for number, line in enumerate(source) if is_literal(texts, number))
+    places = {line.number: number for number, line in enumerate(source)}
+    return [
+        one
+        for one in said
+        if not is_literal(texts, places[one.line])
+        and not (one.error in OF_KAFKAS_WORDS and is_of_code(texts, places[one.line]))
+    ]
 
 
 def _is_of_design(texts: Iterable[str]) -> bool:

@@ -94,6 +94,15 @@ def test_what_may_be_logged_was_not(text: str, tmp_path: Path) -> None:
         assert not [one for one in _told(tmp_path, text)["findings"] if one["severity"] != "info"]
 
 
+def test_words_of_errors_above_their_names_are_nobodys_symptom(tmp_path: Path) -> None:
+    text = (
+        "    /// Broker received an out of order sequence number.\n    OutOfOrderSequenceNumber = 45,\n"
+        "    /// Broker received a duplicate sequence number.\n    DuplicateSequenceNumber = 46,\n"
+        "    /// Invalid producer epoch of a transaction.\n    InvalidProducerEpoch = 47,\n"
+    )
+    assert _told(tmp_path, text)["answer"]["state"] == "nothing_to_judge"
+
+
 @pytest.mark.parametrize("front", ['"message" => ', "error -> ", ":message=>", "'error' => "])
 def test_a_printed_field_is_no_arm_of_a_choice(front: str, tmp_path: Path) -> None:
     fenced = "There is a newer producer with the same transactionalId which fences the current one."
