@@ -59,8 +59,6 @@ OUTCOME, ENDS = "commit_outcome_unknown", ("commitTransaction", "abortTransactio
 ENDED_BADLY = "error in EndTxnResponse"
 """How Java's client says that it does not know the answer to its end of a transaction: a commit or an abort."""
 RETRIED, FATAL = "retriable", "fatal"
-TRIED_AGAIN = "tried again by"
-"""How the category of what a framework does again by itself begins: nothing failed for good."""
 WRAPS = "look at cause"
 """The category of exceptions that only wrap another."""
 BUSY = "CONCURRENT_TRANSACTIONS"
@@ -265,7 +263,6 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         rows=rows,
         at=failure.at,
         is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
-        is_harmless=bool(meanings) and meanings[0].category.startswith(TRIED_AGAIN),
     )
 
 

@@ -63,8 +63,6 @@ FAILED = "Rollback of ongoing transaction for transactionalId {} failed due to e
 DOCUMENTED = (
     FAILED.format("[transactionalId]", "[error]"),
     FAILED.format("<transactionalId>", "<error>"),
-    f"Brokers then print `{ROLLED.format('...')}`.",
-    f"1. Look for `{ROLLED.format('<app-id>-<uuid>-<thread>')}` in the logs of the brokers",
 )
 ATTRIBUTES = (
     '    #[error("Producer attempted to produce with an old epoch.")]\n    OldEpoch,\n'

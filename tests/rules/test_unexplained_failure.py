@@ -323,22 +323,6 @@ def test_a_wait_that_ended_is_a_call_to_repeat(tmp_path):
     assert "The same call can be made again" in found["summary"]
 
 
-FLUSH = "timed out while waiting for producer to flush outstanding {} messages"
-FLUSHES = (
-    "[2026-03-01 10:00:05,001] ERROR WorkerSourceTask{id=a-0} Failed to flush, " + FLUSH.format(7),
-    "[2026-03-01 10:00:05,001] ERROR Failed to flush WorkerSourceTask{id=a-0}, " + FLUSH.format(386_204),
-)
-
-
-@pytest.mark.parametrize("line", FLUSHES, ids=["2.3", "before"])
-def test_a_flush_of_connect_that_timed_out_is_known(tmp_path, line):
-    found = only(told(tmp_path, f"{line} (org.apache.kafka.connect.runtime.WorkerSourceTask:448)\n"))
-    assert (found["rule"], found["severity"]) == ("unexplained_failure", "info")
-    assert "the worker tries again" in found["summary"]
-    assert found["candidates"][0]["rule"] == "broker_unreachable"
-    assert "same call" not in str(found)
-
-
 @pytest.mark.parametrize(
     "line",
     [
