@@ -56,13 +56,17 @@ FEWEST_WORDS, FEWEST_LINES = 6, 2
 """Words that make a line prose, and lines of it that describe a case."""
 _WORDS = regex(r"\b[a-z]{2,}\b")
 _OF_TRANSACTIONS = regex(
-    r"transact|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset|isolation[._ -]level"
-    r"|\b(?:aborted|unstable) (?:messages?|records?)\b|\bproducer[ _.-]?(?:ids?|epochs?)\b|InitProducerId"
-    r"|\bout of (?:order )?sequence\b|\bflush outstanding\b|\bproducers?\b.{1,60}\bepoch\b"
+    r"transact|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
     r"|\u4e8b\u52a1|\u4e8b\u52d9|\u7cbe\u786e\u4e00\u6b21"
     r"|\ud2b8\ub79c\uc7ad\uc158|\u30c8\u30e9\u30f3\u30b6\u30af\u30b7\u30e7\u30f3|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446",
     re.IGNORECASE,
 )
+_OF_THEIR_PARTS = regex(
+    r"isolation[._ -]level|\b(?:aborted|unstable) (?:messages?|records?)\b|\bproducer[ _.-]?(?:ids?|epochs?)\b"
+    r"|InitProducerId|\bout of (?:order )?sequence\b|\bproducers?\b.{1,60}\bepoch\b|\bflush outstanding\b",
+    re.IGNORECASE,
+)
+"""What speaks of producers or readers of transactions: enough for a symptom to count, not for a page to be theirs."""
 _OF_PRODUCERS = regex(
     r"T(?:XN|xn|ransact|RANSACT)|P(?:roducer|RODUCER)|F(?:enced|ENCED)|E(?:poch|POCH)|S(?:equence|EQUENCE)"
     r"|C(?:luster|LUSTER_)A(?:uthorization|UTHORIZATION)"
@@ -131,7 +135,8 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     talk = explained(source) if found else frozenset()
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
     spoken_of = {one.line for one in named if one.name == NAMED}
-    said = [one for line, one in _symptoms_on(source) if line in words] if is_about_transactions else []
+    may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in source)
+    said = [one for line, one in _symptoms_on(source) if line in words] if may_count else []
     said = [one for one in said if one.line not in spoken_of]
     waits = {one.line for one in said if one.error.endswith("_hangs")}
     named = [one for one in named if one.line not in waits or one.error not in OF_WAITS]
