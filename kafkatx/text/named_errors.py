@@ -30,7 +30,7 @@ from kafkatx.text.lines import Line, Page, lines
 from kafkatx.text.logs.end_of_reading import is_end_of_reading
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
 from kafkatx.text.logs.sentences import is_of_any_case
-from kafkatx.text.logs.source_code import is_literal
+from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
@@ -45,6 +45,10 @@ LONGEST = 600
 """Characters of a line that are looked at."""
 MOST = 32
 """Statements of a page that are kept."""
+OF_KAFKAS_WORDS = frozenset({"refused_sequence", "old_epoch", "unknown_producer", "unknown_mapping"})
+"""Symptoms whose words are those of an error as well: a table of errors has them."""
+OF_WAITS = frozenset({"TimeoutException", "REQUEST_TIMED_OUT", "KafkaTimeoutError"})
+"""What says of a call that does not come back less than the words for that call."""
 _NAME = regex(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
 _IS_NAME = regex(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
 """What makes a word a name of a program's, and none of a sentence."""
@@ -58,6 +62,12 @@ _OF_TRANSACTIONS = regex(
     r"|\ud2b8\ub79c\uc7ad\uc158|\u30c8\u30e9\u30f3\u30b6\u30af\u30b7\u30e7\u30f3|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446",
     re.IGNORECASE,
 )
+_OF_THEIR_PARTS = regex(
+    r"isolation[._ -]level|\b(?:aborted|unstable) (?:messages?|records?)\b|\bproducer[ _.-]?(?:ids?|epochs?)\b"
+    r"|InitProducerId|\bout of (?:order )?sequence\b|\bproducers?\b.{1,60}\bepoch\b|\bflush outstanding\b",
+    re.IGNORECASE,
+)
+"""What speaks of producers or readers of transactions: enough for a symptom to count, not for a page to be theirs."""
 _OF_PRODUCERS = regex(
     r"T(?:XN|xn|ransact|RANSACT)|P(?:roducer|RODUCER)|F(?:enced|ENCED)|E(?:poch|POCH)|S(?:equence|EQUENCE)"
     r"|C(?:luster|LUSTER_)A(?:uthorization|UTHORIZATION)"
@@ -125,11 +135,15 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     ]
     talk = explained(source) if found else frozenset()
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
-    said = [one for line, one in _symptoms_on(source) if line in words] if is_about_transactions else []
+    spoken_of = {one.line for one in named if one.name == NAMED}
+    may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in source)
+    said = [one for line, one in _symptoms_on(source) if line in words] if may_count else []
+    said = [one for one in said if one.line not in spoken_of]
+    waits = {one.line for one in said if one.error.endswith("_hangs")}
+    named = [one for one in named if one.line not in waits or one.error not in OF_WAITS]
     if said and _is_of_design(line.text for line in words.lines()):
         said = []
-    literals = _literals(source) if said else frozenset()
-    said = [one for one in said if one.line not in literals]
+    said = _without_code(source, said) if said else []
     of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
     said += [one for _, one in _symptoms_on(of_calls, of_frames=True)]
     first: dict[str, Statement] = {}
@@ -187,10 +201,16 @@ def _lines_that_name(source: Sequence[Line]) -> Iterator[Line]:
             yield line
 
 
-def _literals(source: Sequence[Line]) -> frozenset[int]:
-    """Numbers of lines that are strings of a program, or the rest of one."""
+def _without_code(source: Sequence[Line], said: Sequence[Statement]) -> list[Statement]:
+    """Statements but for strings of a program, or the rest of one, and for Kafka's words in comments of one."""
     texts = [line.text for line in source]
-    return frozenset(line.number for number, line in enumerate(source) if is_literal(texts, number))
+    places = {line.number: number for number, line in enumerate(source)}
+    return [
+        one
+        for one in said
+        if not is_literal(texts, places[one.line])
+        and not (one.error in OF_KAFKAS_WORDS and is_of_code(texts, places[one.line]))
+    ]
 
 
 def _is_of_design(texts: Iterable[str]) -> bool:

@@ -62,6 +62,9 @@ _STRONG = regex(
     r"|\s*\w+\s*[:=]\s*\w+\(|\s*\w+\s+\w+\s*=\s*.*;|\s*\w+ \w+ = [\w.]+$|\s*\w+ = (?:-?\d+|True|False|None"
     r"|[\"'].*[\"']),?$"
     r"|\s*\w+=[^\s,;]+,$|\s*[A-Za-z]\w*:\s+(?:\[\]\w|-?\d+,$|\w+\{)"
+    r"|\s*[A-Z][a-z]+(?:[A-Z][a-z]+)+,$|\s*\{-?\d{1,4}, ?:\w+\},?$|\s*\w+ = [\[({]\s*$"
+    r"|\s*(?:test|describe|context|setup|it|for|if|unless|case|while|with|try|quote|defp?|defmodule)\b.*\sdo"
+    r"(?: \|.*\|)?$"
 )
 _COMMENT = regex(r"\s*(?:/\*|\*/|\*(?:\s|$)|//|#(?:\s|:)|--\s|;;|\"\"\"|'''|<!--)|.*\*/\s*$|.{1,200}\s//\s")
 _DOCUMENTED = regex(r"\s*(?:\*(?!\*)|/\*\*)")
@@ -84,8 +87,13 @@ _UNFILLED_LITERAL = regex(
 _CLOSED_CALL = regex(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
 _ENTRY = regex(r"\s*[A-Z][A-Za-z]{2,60} ?= ?-?\d{1,4},\s*$")
 """An entry of an enumeration."""
-_DESCRIBED = regex(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]", re.IGNORECASE)
-"""What a table in a program says of an error."""
+_DESCRIBED = regex(
+    r"\s*(?:description|doc|help|title|signal|symptom|solution|example|question)\s*[=:]\s*[\"'(`]"
+    r"|\s*#!?\[\w+\([\"']"
+    r"|\s*(?:case )?(?:(?-i:[A-Z])\w*(?:(?:::|\.)\w+)*|\w+::\w+) ?[=-]> ?[\"']|\s*when [\"'].{1,200}[\"'] then [\"']",
+    re.IGNORECASE,
+)
+"""What a table in a program, an attribute of Rust or an arm of a choice says of an error."""
 _ELEMENT = regex(r"\s*['`][^'`]{0,600}['`],\s*$")
 """An element of an array in JavaScript or Python, one a line; JSON, which logs are kept in, has other marks."""
 _OPEN_CALL = regex(
@@ -178,7 +186,8 @@ def _is_argument(texts: Sequence[str], number: int) -> bool:
         return False
     above = unfronted(texts[number - 1]) if number else ""
     below = unfronted(texts[number + 1]) if number + 1 < len(texts) else ""
-    return _OPEN_CALL.match(above) is not None or _CLOSED.fullmatch(below) is not None
+    is_in_arm = above.rstrip().endswith(("=> {", "-> {")) and below.strip()[:1] == "}"
+    return is_in_arm or _OPEN_CALL.match(above) is not None or _CLOSED.fullmatch(below) is not None
 
 
 def _is_in_trace(texts: Sequence[str], number: int) -> bool:

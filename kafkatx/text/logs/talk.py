@@ -40,6 +40,9 @@ _DIFF_HEADING = regex(r"\s*[+-] ?#{1,6} \S")
 """A heading in a change of documents."""
 _BLANK = regex(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
 """Where a program would have printed a value."""
+_PLACED = ("transactionalId", "producerId", "producerEpoch", "coordinatorEpoch", "topicPartition", "error", "exception")
+_PLACEHOLDERS = tuple(f"{name} {marks[0]}{name}{marks[1]}" for name in _PLACED for marks in ("[]", "<>", "{}"))
+"""A value that is its own name: documentation of what is logged."""
 _PASSED = regex(
     r"\s*(?:[\u2713\u2714\u221a\u2611\u2705] |PASS(?:ED)?\b|ok \d+ |=== (?:RUN|PAUSE|CONT) |--- (?:PASS|SKIP):)"
     r"|.*\s(?:PASSED|SKIPPED)(?:\s+\[ *\d+%\])?\s*$|\s*test \S.* \.\.\. ok\s*$|.*\b[Ee]xpected (?:exception"
@@ -103,6 +106,8 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)) or _ANSWER.search(text):
         return False
     if _DENIED.search(text) or _DIFF_HEADING.match(text) or _is_of_reference(texts, number):
+        return True
+    if any(placeholder in text for placeholder in _PLACEHOLDERS):
         return True
     if _PASSED.match(text) or _AS_EXPECTED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True
