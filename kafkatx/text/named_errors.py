@@ -14,10 +14,11 @@ Rule    A line of a logger names nothing here: what it tells is read by text/log
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.entries import Symptom, plain_name, simple_name
@@ -272,17 +273,40 @@ def _is_of_logger(framer: Framer, text: str) -> bool:
 
 def _symptoms_on(source: Sequence[Line], *, of_frames: bool = False) -> Iterator[tuple[Line, Statement]]:
     """Yield lines and what each says that does not work, if it is about one case; of frames the call they stand in."""
-    texts = [_small(line.text) for line in source]
-    page = "\n".join(texts)
-    patterns = (one for one in _patterns() if one[0].is_of_frames is of_frames)
-    asked = [one for one in patterns if any(literal in page for literal in one[0].holds)]
-    for line, text in zip(source, texts, strict=True):
-        for symptom, pattern, unless in asked:
-            found = pattern.search(line.text) if any(literal in text for literal in symptom.holds) else None
+    asked = _patterns()
+    by_line = _asked_of([_small(line.text) for line in source], of_frames=of_frames)
+    for number, which in sorted(by_line.items()):
+        line = source[number]
+        for symptom, pattern, unless in (asked[one] for one in sorted(which)):
+            found = pattern.search(line.text)
             if found and _LISTED.match(line.text):
                 break
             if found and not (unless and unless.search(line.text)) and not is_of_any_case(line.text):
                 yield line, Statement(SYMPTOM, line.number, quoted_at(line.text, found.start()), error=symptom.name)
+
+
+def _asked_of(texts: Sequence[str], *, of_frames: bool) -> dict[int, set[int]]:
+    """Numbers of lines, and of the patterns that each must be asked, since it holds one of their literals."""
+    page = "\n".join(texts)
+    ends = [*accumulate(len(text) + 1 for text in texts)]
+    found: dict[int, set[int]] = {}
+    for literal, which in _literals(of_frames).items():
+        at = page.find(literal)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            found.setdefault(number, set()).update(which)
+            at = page.find(literal, ends[number])
+    return found
+
+
+@cache
+def _literals(of_frames: bool) -> dict[str, tuple[int, ...]]:
+    """Literals that symptoms hold, and the patterns of which each is one."""
+    found: dict[str, list[int]] = {}
+    for number, (symptom, _, _) in enumerate(_patterns()):
+        for literal in symptom.holds if symptom.is_of_frames is of_frames else ():
+            found.setdefault(literal, []).append(number)
+    return {literal: tuple(numbers) for literal, numbers in found.items()}
 
 
 def _small(text: str) -> str:

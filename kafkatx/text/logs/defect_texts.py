@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from kafkatx.terms.catalogue.entries import Signs
 from kafkatx.terms.catalogue.loading import known_defects
+from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.source_code import BEGINNINGS, ENDINGS, THROWS
 
@@ -81,13 +82,13 @@ def _is_printed(line: str, at: int) -> bool:
     return _LABEL.search(before) is not None or _PLACE.search(line) is not None
 
 
-@cache
+@kept_table
 def all_texts() -> tuple[str, ...]:
     """Return the texts of all known defects, each once and in order."""
     return tuple(sorted({text for defect in known_defects() for text in defect.texts}))
 
 
-@cache
+@kept_table
 def _sure_signs() -> tuple[frozenset[str], ...]:
     """Signs that nothing else makes, and what must stand beside them."""
     sure = [defect for defect in known_defects() if defect.is_sure]
@@ -95,7 +96,17 @@ def _sure_signs() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(one) for signs in shown for one in signs if sum(map(len, one)) >= SHORTEST_ALONE)
 
 
-@cache
+@kept_table
+def defects_by_text() -> dict[str, tuple[int, ...]]:
+    """Return the numbers of the defects that a text is a sign of, by the text; what stands beside it set aside."""
+    found: dict[str, list[int]] = {}
+    for number, defect in enumerate(known_defects()):
+        for text in {text for signs in defect.shows for text in signs}:
+            found.setdefault(text, []).append(number)
+    return {text: tuple(numbers) for text, numbers in found.items()}
+
+
+@kept_table
 def _texts() -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Texts by their longest whole word, which what holds them must hold; then those without one."""
     found: dict[str, list[str]] = {}

@@ -29,7 +29,16 @@ from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.around import is_front, is_quoted
-from kafkatx.text.logs.matching import Pattern, PatternRow, RecognisedText, pattern_of, patterns, row_of
+from kafkatx.text.logs.matching import (
+    Pattern,
+    PatternRow,
+    RecognisedText,
+    count_of_patterns,
+    pattern_at,
+    pattern_of,
+    patterns,
+    row_of,
+)
 from kafkatx.text.logs.source_code import ENDINGS
 from kafkatx.text.logs.stamps import DATED_ANYHOW
 
@@ -177,7 +186,7 @@ def _prepared(line: str) -> str:
 def _all_in(text: str) -> Iterator[Found]:
     words = [(word.start(), word.end()) for word in _WORD.finditer(text)]
     followed: set[tuple[int, int, int]] = set()
-    index, texts = _shingles(), _texts()
+    index = _shingles()
     for number in range(len(words) - WORDS + 1):
         begin = words[number][0]
         numbers = iter(index.get(text[begin : words[number + WORDS - 1][1]], ()))
@@ -185,7 +194,7 @@ def _all_in(text: str) -> Iterator[Found]:
             key = which, piece, begin - at
             if key not in followed and len(followed) < MOST_PLACES * 8:
                 followed.add(key)
-                if (found := _follow(text, (texts[which], piece, at), begin)) is not None:
+                if (found := _follow(text, (_text_at(which), piece, at), begin)) is not None:
                     yield found
 
 
@@ -217,9 +226,10 @@ def _messages_of_errors() -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _texts() -> tuple[Pattern, ...]:
-    """All texts: those of events, and messages of exceptions of Kafka's that no line of a log consists of."""
-    return *patterns(), *map(pattern_of, _messages())
+def _text_at(number: int) -> Pattern:
+    """A text: those of events, and behind them messages of exceptions of Kafka's that no line of a log consists of."""
+    beside = number - count_of_patterns()
+    return pattern_at(number) if beside < 0 else pattern_of(_messages()[beside])
 
 
 @kept_table
@@ -237,7 +247,8 @@ def _messages() -> tuple[PatternRow, ...]:
 def _shingles() -> dict[str, _Numbers]:
     """Every three whole words in a row of every piece of every text, and where they stand."""
     found: dict[str, list[int]] = defaultdict(list)
-    for which, pattern in enumerate(_texts()):
+    for which in range(count_of_patterns() + len(_messages())):
+        pattern = _text_at(which)
         if pattern.loggers:
             continue
         for number, piece in enumerate(pattern.template.pieces):

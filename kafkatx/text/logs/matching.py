@@ -123,7 +123,18 @@ def tells_of_call(message: str) -> bool:
 @cache
 def patterns() -> tuple[Pattern, ...]:
     """All texts: events before what is none yet, the most telling first; of equal texts of one place the first."""
-    return tuple(pattern_of(row) for row in _rows())
+    return tuple(map(pattern_at, range(count_of_patterns())))
+
+
+@cache
+def pattern_at(number: int) -> Pattern:
+    """Return one of `patterns()`; of hundreds a text asks for some."""
+    return pattern_of(_rows()[number])
+
+
+def count_of_patterns() -> int:
+    """Return how many there are."""
+    return len(_rows())
 
 
 @kept_table
@@ -221,19 +232,31 @@ def _loggers_of_texts() -> dict[str, frozenset[str]]:
     return {text: frozenset(names) for text, names in found.items()}
 
 
-Keyed = tuple[str, Pattern]
-"""A text behind its longest piece, which a message holds that it fits: looking for that is what costs least."""
+PLACES = ("line", "exception")
+"""Where a text stands."""
+Keyed = tuple[str, int]
+"""The number of a text behind its longest piece, which a message holds that it fits: looking for that costs least."""
+Texts = tuple[dict[str, tuple[Keyed, ...]], tuple[Keyed, ...]]
+"""Texts by the first HEAD characters of a message, and those without such."""
 
 
-@cache
-def texts_of(place: str) -> tuple[dict[str, tuple[Keyed, ...]], tuple[Keyed, ...]]:
-    """Texts of a place (`line`, `exception`) by the first HEAD characters of a message, and those without such."""
+def texts_of(place: str) -> Texts:
+    """Texts of one of PLACES."""
+    return _texts()[place]
+
+
+@kept_table
+def _texts() -> dict[str, Texts]:
+    return {place: _texts_of(place) for place in PLACES}
+
+
+def _texts_of(place: str) -> Texts:
     heads: dict[str, list[Keyed]] = defaultdict(list)
     rest: list[Keyed] = []
-    for pattern in patterns():
+    for number, pattern in enumerate(patterns()):
         if pattern.entry.stands in (place, "both"):
             first = pattern.template.pieces[0]
-            keyed = (max(pattern.template.pieces, key=len), pattern)
+            keyed = (max(pattern.template.pieces, key=len), number)
             (heads[first[:HEAD]] if len(first) >= HEAD else rest).append(keyed)
     return {head: tuple(found) for head, found in heads.items()}, tuple(rest)
 
@@ -242,7 +265,7 @@ def _match(
     message: str, logger: str, heads: dict[str, tuple[Keyed, ...]], rest: tuple[Keyed, ...]
 ) -> RecognisedText | None:
     for candidates in (heads.get(message[:HEAD], ()), rest):
-        for longest, pattern in candidates:
-            if longest in message and (values := pattern.values(message, logger)) is not None:
-                return RecognisedText(pattern, values)
+        for longest, number in candidates:
+            if longest in message and (values := pattern_at(number).values(message, logger)) is not None:
+                return RecognisedText(pattern_at(number), values)
     return None

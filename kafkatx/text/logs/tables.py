@@ -11,10 +11,9 @@ from kafkatx.kernels.held_texts import HeldTexts, held_texts
 from kafkatx.kernels.templates import MOST_FIELDS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.logs.defect_texts import all_texts
-from kafkatx.text.logs.matching import HEAD, Pattern, patterns, texts_of
+from kafkatx.text.logs.matching import HEAD, PLACES, Pattern, patterns, texts_of
 from kafkatx.text.logs.meaning import VAGUE
 
-PLACES = ("line", "exception")
 _SLOW_KINDS = frozenset({EventKind.config_values, EventKind.failure})
 
 
@@ -23,14 +22,13 @@ def texts() -> tuple[Any, ...]:
     """Pieces and loggers of all texts, and the texts by place and first bytes of a message."""
     pieces, piece_bounds, first_piece = _packed([pattern.template.pieces for pattern in patterns()])
     names, name_bounds, first_name = _packed([tuple(sorted(pattern.loggers)) for pattern in patterns()])
-    numbers = {id(pattern): number for number, pattern in enumerate(patterns())}
     groups: dict[int, list[int]] = {}
     rest: list[list[int]] = []
     for place, where in enumerate(PLACES):
         heads, others = texts_of(where)
         for head, found in heads.items():
-            groups[_key(head, place)] = [numbers[id(pattern)] for _, pattern in found]
-        rest.append([numbers[id(pattern)] for _, pattern in others])
+            groups[_key(head, place)] = [number for _, number in found]
+        rest.append([number for _, number in others])
     ordered = [*(groups[key] for key in sorted(groups)), *rest]
     first_candidate = np.cumsum([0, *map(len, ordered)]).astype(np.int64)
     candidates = np.array([number for group in ordered for number in group], np.int64)

@@ -87,11 +87,15 @@ def is_log_line(text: str) -> bool:
     quote = _QUOTE.match(text)
     if quote is not None and any(shape.match(text, quote.end()) for shape in (_LOG, _TRACE, _CONTAINER)):
         return True
-    is_setting = setting_name(text) is not None and known_at(one_blank(text).strip()) < 0
     return any(
-        shows_defect(line) or (not is_setting and tells(line)) or (line != text and begins_line(line))
+        shows_defect(line) or (tells(line) and not _is_setting(text)) or (line != text and begins_line(line))
         for line in logged(text)
     )
+
+
+def _is_setting(text: str) -> bool:
+    """Whether a line gives a setting, and says nothing that is known of Kafka."""
+    return setting_name(text) is not None and known_at(one_blank(text).strip()) < 0
 
 
 @remembered
