@@ -246,9 +246,11 @@ class Framer:
         if text[:1] in " \t":
             return None
         begins = heads(text)
-        for layout in self._order:
+        for number, layout in enumerate(self._order):
             if groups := layout.read(text, begins):
                 return self._of_shape(groups, layout, wrapped)
+            if number == 0 and first_fitting(text) is None:  # which is known of a line that another framer asked about
+                return None
         return None
 
     def _of_shape(self, groups: Groups, layout: LineLayout, wrapped: Wrapped) -> Framed:

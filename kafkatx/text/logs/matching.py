@@ -26,7 +26,7 @@ from kafkatx.terms.catalogue.loading import (
 )
 from kafkatx.terms.catalogue.releases import Span
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
-from kafkatx.terms.error_codes import ATOMS
+from kafkatx.terms.error_codes import atoms
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.records import dataclass
@@ -187,8 +187,8 @@ def _shortest() -> tuple[bytes, ...]:
     own = (literal for pattern in patterns() for literal in _literals(pattern))
     spelled = (text[:LONGEST_LITERAL].encode() for text in words())
     named = (f"{error.name}: ".encode() for error in error_codes())
-    atoms = (atom.encode() for atom in ATOMS)
-    return shortest((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *atoms, *_python_classes()))
+    of_erlang = (atom.encode() for atom in atoms())
+    return shortest((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *of_erlang, *_python_classes()))
 
 
 def _python_classes() -> Iterator[bytes]:

@@ -108,6 +108,7 @@ _OUTPUT = regex(
 )
 """What programs print when they fail: no line of code begins like this."""
 _FRAME = regex(r"\s*File \".{1,300}\", line \d|\s*at [\w$.<>]+\(|^goroutine \d|\s*at \S+:\d+")
+_FRAME_WORDS = ("File ", "at", "goroutine ")
 _SAME = regex(r"\s*(?:`{3,}|~{3,}|\{code)")
 
 
@@ -192,7 +193,12 @@ def _is_argument(texts: Sequence[str], number: int) -> bool:
 
 def _is_in_trace(texts: Sequence[str], number: int) -> bool:
     """Whether frames stand right above a line: what Python prints is frames, their code, and then the error."""
-    return any(_FRAME.match(text) for text in texts[max(0, number - 3) : number])
+    return any(map(_is_frame, texts[max(0, number - 3) : number]))
+
+
+def _is_frame(text: str) -> bool:
+    """Whether a line is a frame, as Python, a virtual machine or Go prints one."""
+    return text.lstrip().startswith(_FRAME_WORDS) and _FRAME.match(text) is not None
 
 
 def _stands_in_code(texts: Sequence[str], number: int) -> bool:

@@ -11,6 +11,7 @@ Limits  words that are cut at the end of a line are known by `FEWEST` of their c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -24,6 +25,8 @@ FEWEST = 24
 HEAD = 8
 """Characters by which words are looked for; none are shorter (a test holds it)."""
 _BEGINS = regex(r"(?<![\w.])\S")
+_BEGUN = regex(rf"(?<![\w.])(?=(\S.{{{HEAD - 1}}}))", re.DOTALL)
+"""What stands where a word begins, as long as what words are looked for by."""
 _NUMBERED = regex(r"Unknown error, how did this happen\? Error code = (\d{1,4})")
 _SARAMA = "kafka server: "
 
@@ -45,7 +48,8 @@ def spelled_in(text: str) -> Spelled | None:
 def all_spelled_in(text: str) -> Iterator[Spelled]:
     """Yield the errors whose words stand in a text, in their order; what a wrapper wraps comes behind it."""
     end = 0
-    for begin in _BEGINS.finditer(text):
+    is_any = not _heads().keys().isdisjoint(_BEGUN.findall(text))
+    for begin in _BEGINS.finditer(text) if is_any else ():
         at = begin.start()
         known = next((one for one in _heads().get(text[at : at + HEAD], ()) if text.startswith(one, at)), None)
         if at >= end and known is not None:
