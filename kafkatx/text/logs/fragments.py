@@ -184,6 +184,8 @@ def _prepared(line: str) -> str:
 
 
 def _all_in(text: str) -> Iterator[Found]:
+    if _longest_words().isdisjoint(text.split()):
+        return
     words = [(word.start(), word.end()) for word in _WORD.finditer(text)]
     followed: set[tuple[int, int, int]] = set()
     index = _shingles()
@@ -260,6 +262,12 @@ def _shingles() -> dict[str, _Numbers]:
                 if end - begin >= FEWEST_CHARACTERS:
                     found[piece[begin:end]] += (which, number, begin)
     return {words: tuple(places) for words, places in found.items()}
+
+
+@kept_table
+def _longest_words() -> frozenset[str]:
+    """The longest word of each of these: a line that has none of them holds no text."""
+    return frozenset(max(words.split(), key=len) for words in _shingles())
 
 
 def _follow(text: str, place: _Place, begin: int) -> Found | None:
