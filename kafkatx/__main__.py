@@ -11,11 +11,16 @@ from contextlib import suppress
 def run() -> None:
     """Run the command line in a process of its own."""
     gc.disable()  # a command makes next to no cycles, and collecting while numba is imported costs a tenth of a second
+    from kafkatx.terms.kept_modules import KeptModules
+
+    modules = KeptModules()
+    modules.take_part()
     from kafkatx.cli.app import main
 
     try:
         main()
     except SystemExit as end:
+        modules.keep()
         gc.freeze()  # what is there goes with the process: no cycles are looked for in it once more
         _leave(end.code if isinstance(end.code, int) else 0)
         raise

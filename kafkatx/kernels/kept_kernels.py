@@ -19,7 +19,6 @@ import hashlib
 import importlib.util
 import marshal
 import os
-import stat
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -29,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkatx.kernels.native_calls import HEAD, Objects
-from kafkatx.terms.kept_files import places, write_whole
+from kafkatx.terms.kept_files import open_trusted, places, write_whole
 
 FIRST = b"kafkatx kernel 1\n"
 MOST = 24
@@ -50,7 +49,8 @@ def kept(name: str, kinds: str) -> Objects | None:
     key = f"{name} {kinds} {_made_by()}"
     for path in _paths(name, key):
         with suppress(OSError, *DAMAGED):
-            content = _trusted(path)
+            with open_trusted(path) as file:
+                content = file.read()
             head, digest, body = content[: len(FIRST)], content[len(FIRST) :][:32], content[len(FIRST) + 32 :]
             if head == FIRST and digest == hashlib.sha256(body).digest():
                 found, objects = marshal.loads(body)
@@ -68,20 +68,6 @@ def keep(name: str, kinds: str, objects: Objects) -> None:
             write_whole(path, FIRST + hashlib.sha256(body).digest() + body)
             _thin_out(path.parent, name)
             return
-
-
-def _trusted(path: Path) -> bytes:
-    """Content of a file that only those can have written whose code runs here anyway.
-
-    Raises:
-        OSError: It is not there, can't be read, or somebody else may write it.
-    """
-    with path.open("rb") as file:
-        found = os.fstat(file.fileno())
-        owners = {0, os.geteuid(), Path(__file__).stat().st_uid}
-        if found.st_uid not in owners or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise PermissionError(f"{path} may be written by others")
-        return file.read()
 
 
 def is_any_kept(name: str) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from typing import BinaryIO
 
 
 def places(spec: ModuleSpec | None, name: str) -> Iterator[Path]:
@@ -25,6 +26,21 @@ def places(spec: ModuleSpec | None, name: str) -> Iterator[Path]:
         cache = cache.expanduser()
     if cache.is_absolute():
         yield cache / "kafkatx" / name
+
+
+def open_trusted(path: Path) -> BinaryIO:
+    """Open a file that only those can have written whose code runs here anyway: what is kept in it is run.
+
+    Raises:
+        OSError: It is not there, can't be read, or somebody else may write it.
+    """
+    file = path.open("rb")
+    found = os.fstat(file.fileno())
+    owners = {0, os.geteuid(), Path(__file__).stat().st_uid}
+    if found.st_uid not in owners or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        file.close()
+        raise PermissionError(f"{path} may be written by others")
+    return file
 
 
 def write_whole(path: Path, content: bytes) -> None:
