@@ -11,6 +11,7 @@ Never less what can't be read is loaded as ever, what can't be written is not ke
 
 from __future__ import annotations
 
+import _imp
 import marshal
 import os
 import sys
@@ -123,6 +124,7 @@ class _Loader(SourceFileLoader):
         with suppress(OSError, *DAMAGED):
             code = marshal.loads(self._modules.code_of(fullname))
             if isinstance(code, CodeType):
+                _imp._fix_co_filename(code, self.path)  # type: ignore[attr-defined]  # a moved source, as importlib does
                 return code
         self._modules.forget(fullname)
         return super().get_code(fullname)

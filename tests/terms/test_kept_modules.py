@@ -14,7 +14,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "kafkatx"
 TOLD = """
-import inspect, json, sys
+import inspect, json, sys, types
 import kafkatx.__main__ as command
 command._leave = lambda code: None
 try:
@@ -25,7 +25,9 @@ found = {name: one for name, one in sys.modules.items() if name.startswith("kafk
 said = "__file__", "__cached__", "__package__", "__name__", "__doc__"
 print(json.dumps({
     name: [type(one.__loader__).__name__, [*(getattr(one, each) for each in said), list(getattr(one, "__path__", [])),
-           getattr(one, "PROGRAM", ""), one.__spec__.has_location, inspect.getsource(one), sorted(vars(one))]]
+           getattr(one, "PROGRAM", ""), one.__spec__.has_location, inspect.getsource(one), sorted(vars(one)),
+           sorted({each.__code__.co_filename for each in vars(one).values()
+                   if isinstance(each, types.FunctionType) and each.__module__ == name})]]
     for name, one in found.items()
 }))
 """
@@ -89,6 +91,17 @@ def test_a_changed_source_is_never_run_as_it_was(package, has_same_size):
         for loader in ("SourceFileLoader", "_Loader"):
             kind, said = started(package)[1]["kafkatx.cli.program"]
             assert (kind, name in said) == (loader, True)
+
+
+def test_code_that_was_moved_says_where_its_source_is_now(package):
+    started(package)
+    moved = shutil.move(package, package.parent / "elsewhere" / "kafkatx")
+    for _ in range(2):
+        _, modules = started(Path(moved))
+        paths = {path for _, said in modules.values() for path in said[-1] if "/kafkatx/" in path}
+        assert paths
+        assert paths <= {said[0] for _, said in modules.values()}
+    assert len(kinds(modules)["_Loader"]) > LOADED_BEFORE
 
 
 def test_another_release_takes_nothing_of_this_one(package):
