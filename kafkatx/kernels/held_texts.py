@@ -42,29 +42,56 @@ class HeldTexts:
 
 @kernel_lean
 def mark_held(
-    data: Any, starts: Any, lengths: Any, bits: Any, buckets: Any, groups: Any, known: Any, marks: Any
-) -> None:
-    """Set in each row of `marks` the bits of the texts that stand in data[start : start + length)."""
-    for number in range(len(starts)):
-        start, end = starts[number], starts[number] + lengths[number]
-        for at in range(start, end - 3, 2):
-            hashed = narrow_hash(half_at(data, at) & 0xFFFFFFFF)
-            if not has_bit(bits, hashed):
-                continue
-            group = int(buckets[hashed >> 4])
-            while group >= 0:
-                first, size = groups[group, 0], groups[group, 1]
-                begin, same = at - groups[group, 2], 0
-                if begin >= start and begin + size <= end:
-                    while same < size and data[begin + same] == known[first + same]:
-                        same += 1
-                    if same == size:
-                        text = int(groups[group, 4])
-                        marks[number, text // 60] |= 1 << (text % 60)
-                group = int(groups[group, 3])
+    data: Any, start: int, end: int, bits: Any, buckets: Any, groups: Any, known: Any, marks: Any, row: int
+) -> bool:
+    """Set in a row of `marks` the bits of the texts that stand in data[start:end); say whether there are any."""
+    is_any = False
+    for at in range(start, end - 3, 2):
+        hashed = narrow_hash(half_at(data, at) & 0xFFFFFFFF)
+        if not has_bit(bits, hashed):
+            continue
+        group = int(buckets[hashed >> 4])
+        while group >= 0:
+            first, size = groups[group, 0], groups[group, 1]
+            begin, same = at - groups[group, 2], 0
+            if begin >= start and begin + size <= end:
+                while same < size and data[begin + same] == known[first + same]:
+                    same += 1
+                if same == size:
+                    text = int(groups[group, 4])
+                    marks[row, text // 60] |= 1 << (text % 60)
+                    is_any = True
+            group = int(groups[group, 3])
+    return is_any
 
 
-mark_held.follows = find_entries
+@kernel_lean
+def mark_rows(
+    data: Any, spans: Any, columns: Any, passed: int, bits: Any, buckets: Any, groups: Any, known: Any, rows: Any,
+    marks: Any,
+) -> int:  # fmt: skip
+    """Write the numbers of the rows of `spans` that hold a text into `rows`, its bits into `marks`; return how many.
+
+    `columns` are those where a range begins, its length stands behind it; rows with `passed` in front are passed by.
+    """
+    count = 0
+    for number in range(len(spans)):
+        if spans[number, 0] == passed:
+            continue
+        for word in range(marks.shape[1]):
+            marks[count, word] = 0
+        is_any = False
+        for place in range(len(columns)):
+            start, length = int(spans[number, columns[place]]), int(spans[number, columns[place] + 1])
+            if mark_held(data, start, start + length, bits, buckets, groups, known, marks, count):
+                is_any = True
+        if is_any:
+            rows[count] = number
+            count += 1
+    return count
+
+
+mark_held.follows = mark_rows.follows = find_entries
 
 
 def held_texts(texts: tuple[bytes, ...]) -> HeldTexts:
@@ -90,12 +117,18 @@ def held_texts(texts: tuple[bytes, ...]) -> HeldTexts:
     return HeldTexts(len(texts), packed, buckets, np.array(rows, np.int64).reshape(-1, 5), known)
 
 
-def held_in(held: HeldTexts, data: bytes, starts: Any, lengths: Any) -> Any:
-    """Marks (a row of int64 for each range) of the texts that stand in data[start : start + length)."""
-    marks = np.zeros((len(starts), held.count // TEXTS_A_WORD + 1), np.int64)
-    starts, lengths = np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(lengths, np.int64)
-    mark_held(mark_held.view(data), starts, lengths, held.bits, held.buckets, held.groups, held.data, marks)
-    return marks
+def held_in_rows(held: HeldTexts, data: bytes, spans: Any, columns: tuple[int, ...], passed: int) -> tuple[Any, Any]:
+    """Numbers of the rows that hold texts in one of some ranges, and marks (a row of int64) of the texts of each.
+
+    `spans` (int32) has in each of `columns` where a range begins and its length behind that; rows that begin with
+    `passed` are left out.
+    """
+    rows = np.empty(len(spans), np.int64)
+    marks = np.empty((len(spans), held.count // TEXTS_A_WORD + 1), np.int64)
+    places = np.array(columns, np.int64)
+    view = mark_rows.view(data)
+    count = mark_rows(view, spans, places, passed, held.bits, held.buckets, held.groups, held.data, rows, marks)
+    return rows[:count], marks[:count]
 
 
 def texts_of(marks: Any) -> list[int]:

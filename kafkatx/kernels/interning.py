@@ -49,17 +49,45 @@ def is_same(data: Any, start: int, known: Any, begin: int, length: int) -> bool:
     return left == 0
 
 
+@kernel_inlined
+def is_value(data: Any, start: int, length: int, known: Any, ends: Any, code: int) -> bool:
+    """Whether a range is the value of a code."""
+    begin = ends[code]
+    return bool(ends[code + 1] - begin == length and is_same(data, start, known, begin, length))
+
+
+@kernel_inlined
+def code_of(data: Any, start: int, length: int, slots: Any, known: Any, ends: Any, count: int) -> int:
+    """The code of a range, `count` if it is a new value, which is taken; -1 where there is no room for it.
+
+    `known[ends[code] : ends[code + 1]]` is the value of a code; `slots` (int32, a power of two of them) hold codes, -1
+    where nothing is.
+    """
+    mask = len(slots) - 1
+    slot = hash_of(data, start, length) & mask
+    while slots[slot] >= 0:
+        if is_value(data, start, length, known, ends, slots[slot]):
+            return int(slots[slot])
+        slot = (slot + 1) & mask
+    end = ends[count]
+    if 2 * (count + 1) > len(slots) or count + 2 > len(ends) or end + length > len(known):
+        return -1
+    for place in range(length):
+        known[end + place] = data[start + place]
+    ends[count + 1] = end + length
+    slots[slot] = count
+    return count
+
+
 @kernel_lean
 def code_ranges(
     data: Any, starts: Any, lengths: Any, first: int, slots: Any, known: Any, ends: Any, count: int, codes: Any
 ) -> tuple[int, int, int]:
     """Write the codes of ranges[first:]; a length of -1 has code -1, a new value the next code.
 
-    `known[ends[code] : ends[code + 1]]` is the value of a code; `slots` (int32, a power of two of them) hold codes, -1
-    where nothing is. Returns (why it stopped, the range to go on with, how many values are known): NO_ROOM where slots
-    are half full or `known` or `ends` can't take the next value.
+    Returns (why it stopped, the range to go on with, how many values are known): NO_ROOM where slots are half full or
+    `known` or `ends` can't take the next value.
     """
-    mask = len(slots) - 1
     last = -1
     for number in range(first, len(starts)):
         length = lengths[number]
@@ -67,27 +95,13 @@ def code_ranges(
             codes[number] = -1
             continue
         start = starts[number]
-        if last >= 0 and ends[last + 1] - ends[last] == length and is_same(data, start, known, ends[last], length):
-            codes[number] = last  # lists of partitions are most often those of the row before
-            continue
-        slot = hash_of(data, start, length) & mask
-        while slots[slot] >= 0:
-            begin = ends[slots[slot]]
-            if ends[slots[slot] + 1] - begin == length and is_same(data, start, known, begin, length):
-                break
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            end = ends[count]
-            if 2 * (count + 1) > len(slots) or count + 2 > len(ends) or end + length > len(known):
+        if last < 0 or not is_value(data, start, length, known, ends, last):  # lists of partitions most often repeat
+            last = code_of(data, start, length, slots, known, ends, count)
+            if last < 0:
                 return NO_ROOM, number, count
-            for place in range(length):
-                known[end + place] = data[start + place]
-            ends[count + 1] = end + length
-            slots[slot] = count
-            count += 1
-        last = slots[slot]
+            count = max(count, last + 1)
         codes[number] = last
     return DONE, len(starts), count
 
 
-__all__ = ["DONE", "NO_ROOM", "code_ranges"]
+__all__ = ["DONE", "NO_ROOM", "code_of", "code_ranges", "is_value"]

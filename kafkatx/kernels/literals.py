@@ -31,6 +31,7 @@ from kafkatx.kernels.fingerprints import (
     words_of,
 )
 from kafkatx.kernels.grams import Grams
+from kafkatx.kernels.loads import byte_at
 from kafkatx.terms.regex import regex
 
 NEWLINE, RETURN, BLANK, OPEN, CLOSE, BRACKET = 10, 13, 32, 40, 41, 91
@@ -117,7 +118,7 @@ def without_return(data: Any, start: int, end: int) -> int:
 def name_start(data: Any, lowest: int, at: int) -> int:
     """Last place up to `at` that is not of the name of a logger; `lowest` or below if there is none."""
     while at > lowest:
-        byte = data[at]
+        byte = byte_at(data, at)
         if not (97 <= byte <= 122 or 65 <= byte <= 90 or 45 <= byte <= 58 or byte == 36 or byte == 95) or byte == 47:
             return at
         at -= 1

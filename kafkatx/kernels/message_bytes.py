@@ -4,7 +4,7 @@ from typing import Any
 
 from kafkatx.kernels.bytes import uint32_at
 from kafkatx.kernels.engine import kernel_inlined, kernel_lean
-from kafkatx.kernels.loads import word_at
+from kafkatx.kernels.loads import byte_at, word_at
 
 HIGH, BLANKS, COLONS = 0x80808080808080, 0x20202020202020, 0x3A3A3A3A3A3A3A
 ALL_E, ALL_R, ALL_X = 0x45454545454545, 0x72727272727272, 0x78787878787878
@@ -45,7 +45,7 @@ def is_plain(data: Any, at: int, end: int) -> bool:
 def has_escape(data: Any, at: int, end: int) -> bool:
     """Whether there are colours of a terminal."""
     for place in range(at, end):  # noqa: SIM110 (numba knows no generators)
-        if data[place] == 27:
+        if byte_at(data, place) == 27:
             return True
     return False
 

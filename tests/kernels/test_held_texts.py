@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.kernels.held_texts import TEXTS_A_WORD, held_in, held_texts, texts_of
+from kafkatx.kernels.held_texts import TEXTS_A_WORD, held_in_rows, held_texts, texts_of
 from tests.building import BOTH_ENGINES
 
 TEXTS = st.lists(st.text("ab. x", min_size=5, max_size=9).map(str.encode), min_size=1, max_size=8, unique=True)
@@ -23,7 +23,17 @@ def test_marks_are_of_the_texts_that_stand_within_their_range(engine, texts, pie
         stretch = piece + known[number % len(known)][number % 2 :] + piece
         ranges.append((len(data), len(stretch)))
         data += stretch  # the next range begins where this one ends
-    starts, lengths = np.array(ranges, np.int64).reshape(-1, 2).T
-    marks = held_in(held_texts(known), data, starts, lengths)
+    spans = np.array([(number % 2, *span, *span) for number, span in enumerate(ranges)], np.int32).reshape(-1, 5)
+    rows, marks = held_in_rows(held_texts(known), data, spans, (1, 3), passed=1)
     wanted = [[n for n, text in enumerate(known) if text in data[at : at + size]] for at, size in ranges]
-    assert [texts_of(row) for row in marks] == wanted
+    shown = {number: found for number, found in enumerate(wanted) if found and number % 2 == 0}
+    assert dict(zip(rows.tolist(), map(texts_of, marks), strict=True)) == shown
+
+
+@BOTH_ENGINES
+@given(first=st.sampled_from(OTHERS), second=st.sampled_from(OTHERS))
+def test_marks_of_a_row_are_those_of_all_its_ranges(engine, first, second):
+    spans = np.array([[0, 0, len(first), len(first), len(second)]], np.int32)
+    rows, marks = held_in_rows(held_texts(OTHERS), first + second, spans, (1, 3), passed=1)
+    assert [texts_of(row) for row in marks] == [sorted({OTHERS.index(first), OTHERS.index(second)})]
+    assert rows.tolist() == [0]

@@ -27,6 +27,7 @@ from kafkatx.text.logs.alike import Alike, Kinds
 from kafkatx.text.logs.columns import Columns, is_fast, read_columns
 from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts
 from kafkatx.text.logs.entry_shapes import begins_with_trace, shape_of
+from kafkatx.text.logs.filled import Filled
 from kafkatx.text.logs.filling import COLUMNS, Row
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
@@ -96,6 +97,7 @@ class _Reading:
     def __init__(self, file: OpenFile, part: TextPart) -> None:
         self.file, self.part = file, part
         self.strings = Strings()
+        self.filled = Filled()
         self.thinning = Thinning()
         self.writers = Writers()
         self.blocks = ValuesBlocks(SOURCE)
@@ -180,7 +182,7 @@ class _Reading:
         self._look_for_levels(cut)
         parts = [np.zeros(0, EVENT)]
         if cut.is_of_brokers and is_fast() and not cut.is_short:
-            columns = read_columns(cut.data, found, self.strings)
+            columns = read_columns(cut.data, found, self.strings, self.filled)
             columns.events["position"] += cut.window.position
             columns.events["line"] += cut.window.line
             columns.events["source"] = SOURCE

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kafkatx.kernels.event_columns import PENDING
 from kafkatx.kernels.growing import chosen
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.regex import regex
@@ -32,7 +33,6 @@ from kafkatx.text.logs.alike import (
     other_numbers,
     part_of,
 )
-from kafkatx.text.logs.columns import PENDING
 from kafkatx.text.logs.entries import SHORT_ENTRY, entry_at, is_one_entry
 from kafkatx.text.logs.filling import COLUMNS, LARGEST, NUMBERS
 from kafkatx.text.logs.framing import Framer
