@@ -140,7 +140,8 @@ def fill_fields(
 ) -> int:  # fmt: skip
     """Write what steps `first` to `last` (excluded) read from the spans of a text; return how many strings are known.
 
-    -1 where there is no room. A topic and its partition go into `named`, since they win over fields of their own.
+    -1 less that where there is no room for more. A topic and its partition go into `named`, since they win over fields
+    of their own.
     """
     for step in range(first, last):
         at = spans + 2 * (step - first)
@@ -159,13 +160,13 @@ def fill_fields(
             length = size if size >= 0 else length
             code = code_by(data, start, length, longest, slots, known, ends, count, lasts, step)
             if code == NONE:
-                return -1
+                return -1 - count
             count = max(count, code + 1)
             named[0], named[1], named[2] = 1, code, partition if partition <= steps[step, LARGEST] else -1
         elif read == WORD:
             code = code_by(data, start, length, longest, slots, known, ends, count, lasts, step)
             if code == NONE:
-                return -1
+                return -1 - count
             count = max(count, code + 1)
             words[number, column] = code
     return count
@@ -195,14 +196,14 @@ def fill_thrown(
         start, length = int(out[row, THROWN_CLASS]), int(out[row, THROWN_CLASS + 1])
         code = code_by(data, start, length, longest, slots, known, ends, count, lasts, place)
         if code == NONE:
-            return -1
+            return -1 - count
         count = max(count, code + 1)
         events["error_code"][number] = code
     if events["detail_code"][number] < 0:
         start, length = int(out[row, THROWN_TEXT]), int(out[row, THROWN_TEXT + 1])
         code = code_by(data, start, length, longest, slots, known, ends, count, lasts, place + apart)
         if code == NONE:
-            return -1
+            return -1 - count
         count = max(count, code + 1)
         events["detail_code"][number] = code
     events["trace_code"][number] = PENDING
@@ -247,7 +248,7 @@ def fill_events(
                     ends, count, words, wide, number, named,
                 )  # fmt: skip
                 if more < 0:
-                    return NO_ROOM, number, count
+                    return NO_ROOM, number, -1 - more
                 count = more
         if named[0] == 1:
             events["topic_code"][number], events["partition"][number] = named[1], named[2]
@@ -261,7 +262,7 @@ def fill_events(
                 number,
             )  # fmt: skip
             if more < 0:
-                return NO_ROOM, number, count
+                return NO_ROOM, number, -1 - more
             count = more
         events["level"][number] = out[row, LEVEL]
         events["kind"][number] = texts[thrown if counts else own, 0]
