@@ -34,6 +34,7 @@ from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
+from kafkatx.text.spoken_cases import spoken_cases
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
@@ -41,6 +42,8 @@ MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 and neither he nor a program says a word of transactions."""
 OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 """Parts of the names of calls of a transactional producer, in any language."""
+FAILED = "failed"
+"""The symptom of a text that says in words of nobody's table that something of transactions failed."""
 LONGEST = 600
 """Characters of a line that are looked at."""
 MOST = 32
@@ -146,11 +149,21 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     said = _without_code(source, said) if said else []
     of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
     said += [one for _, one in _symptoms_on(of_calls, of_frames=True)]
+    if may_count and not (named or said):
+        said = _failed_in(source, words)
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
     foreign = () if is_about_transactions else _foreign(words.lines())
     return (*foreign, *tuple(first.values())[:MOST])
+
+
+def _failed_in(source: Sequence[Line], words: _Words) -> list[Statement]:
+    """What a text says that failed, in nobody's words; nothing of one that shows by itself what there was."""
+    cases = list(spoken_cases(source, words))
+    if cases and any(as_printed(line.text) for line in source):
+        return []
+    return [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=FAILED) for one in cases]
 
 
 def _foreign(words: Iterable[Line]) -> Iterator[Statement]:

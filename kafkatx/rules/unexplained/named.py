@@ -80,7 +80,7 @@ class NamedFacts:
 
 def named_cases(model: CaptureModel, findings: Sequence[Finding]) -> Iterator[Case]:
     """One case for what texts name, if nothing else is wrong: the first of it, with the rest beside."""
-    found = named_errors(model)
+    found = [one for one in named_errors(model) if not (findings and one.is_of_any_words)]
     if found and not any(finding.severity >= Severity.warning for finding in findings):
         yield Case(facts=_facts(model, found[0], found[1:]), verdict=Verdict.possible, severity=Severity.info)
 

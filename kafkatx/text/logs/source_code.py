@@ -105,6 +105,7 @@ _OUTPUT = regex(
     r"(?:[a-z_$][\w$]*\.){1,20}[A-Z]\w{2,90}(?:Exception|Error)\b(?::|\s*$)|(?:Caused by|Traceback"
     r"|Exception in thread|panic:|%[0-7]\|)"
     r"|[A-Z]\w{2,80}(?:Exception|Error)(?:: | \[)"
+    r"|(?:\S{1,120} ){4,60}\((?:[A-Z]\w{0,60}::){1,6}\w{0,60}(?:Exception|Error)\)\s*$"
 )
 """What programs print when they fail: no line of code begins like this."""
 _FRAME = regex(r"\s*File \".{1,300}\", line \d|\s*at [\w$.<>]+\(|^goroutine \d|\s*at \S+:\d+")

@@ -119,9 +119,10 @@ def _explains(texts: Sequence[str], number: int) -> bool:
 
 
 def _is_of_reference(texts: Sequence[str], number: int) -> bool:
-    """Whether a line is the name of a class in its reference, or of one that the reference lists."""
-    is_name = _CLASS_ALONE.match(texts[number]) is not None
-    return _REFERENCE.match(texts[number]) is not None or (is_name and any(map(_REFERENCE.match, texts)))
+    """Whether a line is the name of a class in its reference, what stands right below, or one that it lists."""
+    if _REFERENCE.match(texts[number]) or (number > 0 and _REFERENCE.match(texts[number - 1])):
+        return True
+    return _CLASS_ALONE.match(texts[number]) is not None and any(map(_REFERENCE.match, texts))
 
 
 def _is_defined(texts: Sequence[str], number: int) -> bool:
