@@ -17,11 +17,14 @@ from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.logs.calls import call_in
-from kafkatx.text.named_errors import FAILED, MET, NAMED, OF_WAITS, SYMPTOM
+from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SYMPTOM
 
 NAMED_AS_MET, NAMED_AS_SYMPTOM, SPOKEN_OF = "met", "symptom", "spoken_of"
 """How a text names something: somebody writes that it happened, writes what does not work, or speaks of any case."""
-SOMETHING_FAILED = "something with transactions or idempotence failed"
+OF_ANY_WORDS = {
+    FAILED: "something with transactions or idempotence failed",
+    KAFKA_FAILED: "something with Kafka failed",
+}
 """What words mean that no table knows."""
 UNANSWERED = "a call got no answer in its time"
 WAITED = {"initTransactions": "initTransactions (InitProducerId) got no answer in its time"}
@@ -53,7 +56,7 @@ class NamedError:
     @property
     def is_of_any_words(self) -> bool:
         """Whether only words that no table knows say that something failed: a finding beside it says more."""
-        return self.error == FAILED
+        return self.error in OF_ANY_WORDS
 
 
 def named_errors(model: CaptureModel) -> list[NamedError]:
@@ -93,8 +96,8 @@ def _rows(name: str) -> list[ClientException]:
 
 
 def _symptom(path: str, said: Statement) -> NamedError:
-    if said.error == FAILED:
-        return NamedError(said.error, None, SOMETHING_FAILED, (), path, said)
+    if (means := OF_ANY_WORDS.get(said.error)) is not None:
+        return NamedError(said.error, None, means, (), path, said)
     row = next(row for row in symptoms() if row.name == said.error)
     return NamedError(said.error, None, row.meaning, row.rules, path, said)
 

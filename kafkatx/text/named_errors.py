@@ -42,8 +42,9 @@ MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 and neither he nor a program says a word of transactions."""
 OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 """Parts of the names of calls of a transactional producer, in any language."""
-FAILED = "failed"
-"""The symptom of a text that says in words of nobody's table that something of transactions failed."""
+FAILED, KAFKA_FAILED = "failed", "kafka_failed"
+"""Symptoms of a text that says in words of no table that something of transactions failed, or of Kafka's, if it says no
+word of transactions."""
 LONGEST = 600
 """Characters of a line that are looked at."""
 MOST = 32
@@ -66,7 +67,7 @@ _OF_TRANSACTIONS = regex(
     re.IGNORECASE,
 )
 _OF_THEIR_PARTS = regex(
-    r"isolation[._ -]level|\b(?:aborted|unstable) (?:messages?|records?)\b|\bproducer[ _.-]?(?:ids?|epochs?)\b"
+    r"isolation[._ -]level|\b(?:aborted|unstable) (?:messages?|records?)\b|(?<![a-z])producer[ _.-]?(?:ids?|epochs?)\b"
     r"|InitProducerId|\bout of (?:order )?sequence\b|\bproducers?\b.{1,60}\bepoch\b|\bflush outstanding\b",
     re.IGNORECASE,
 )
@@ -149,8 +150,8 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     said = _without_code(source, said) if said else []
     of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
     said += [one for _, one in _symptoms_on(of_calls, of_frames=True)]
-    if may_count and not (named or said):
-        said = _failed_in(source, words)
+    if not (named or said):
+        said = _failed_in(source, words, is_about_transactions=may_count)
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
@@ -158,12 +159,13 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     return (*foreign, *tuple(first.values())[:MOST])
 
 
-def _failed_in(source: Sequence[Line], words: _Words) -> list[Statement]:
-    """What a text says that failed, in nobody's words; nothing of one that shows by itself what there was."""
-    cases = list(spoken_cases(source, words))
+def _failed_in(source: Sequence[Line], words: _Words, *, is_about_transactions: bool) -> list[Statement]:
+    """What a text says that failed, in words of no table; nothing of one that shows by itself what there was."""
+    cases = list(spoken_cases(source, words.__contains__, is_about_transactions=is_about_transactions))
     if cases and any(as_printed(line.text) for line in source):
         return []
-    return [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=FAILED) for one in cases]
+    name = FAILED if is_about_transactions else KAFKA_FAILED
+    return [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=name) for one in cases]
 
 
 def _foreign(words: Iterable[Line]) -> Iterator[Statement]:

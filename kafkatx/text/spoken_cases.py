@@ -4,14 +4,14 @@ Somebody writes `rollback never reaches the broker` or `the sink is dead since t
 named, no symptom of the table (terms/catalogue/symptoms.tsv) fits. Such a text must not end in silence either.
 Rule    A sentence counts that says that something failed and that tells of one case: it speaks of no other one, and is
         somebody's own, of the past, of what was seen, or of a report by its headings. It, or one beside it, names what
-        transactions are made of. What is denied, promised or solved, and what a program or a shell holds, counts
-        nothing. A sentence may be written on several lines.
+        transactions are made of; on a page without a word of them, Kafka. What is denied, promised or solved, and what
+        a program or a shell holds, counts nothing. A sentence may be written on several lines.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
@@ -67,7 +67,7 @@ _OF_ONE = regex(
     r"|\b(?:how (?:can|do|to)|why|help)\b.*\?"
     r"|^\W*(?:reason|error|exception|failure|issue|problem|symptom|result|actual|observed|bug)s?"
     r"(?: of| behaviou?r| result| error)?\b[\w ]{0,20}:"
-    r"|\bich\b|\b(?:wir|unsere?\w?|meine?\w?|nous|notre|nos|mon|nosso|nossa|nuestr\w+|mi|meu|minha)\b"
+    r"|\bich\b|\b(?:uns|wir|unsere?\w?|meine?\w?|nous|notre|nos|mon|nosso|nossa|nuestr\w+|mi|meu|minha)\b"
     r"|[我咱]|遇到|求助|怎么|为什么|线上|困っ|ました|ますか|下さい|でしょうか|ています"
     r"|저희|제가|나요|습니다"
     r"|\u0443 \u043d\u0430\u0441|\u0443 \u043c\u0435\u043d\u044f|\u043f\u043e\u0447\u0435\u043c\u0443",
@@ -108,7 +108,7 @@ _LAG_OF_MARKER = regex(r"\blag\b.{0,60}\b(?:1|one)\b", re.IGNORECASE)
 """A lag of one behind a transaction is its marker, and no failure."""
 _REPORT = regex(
     r"\W*(?:describe the (?:bug|issue|problem)|bug report|(?:steps )?to reproduce|how to reproduce"
-    r"|(?:expected|actual|current) (?:behaviou?r|result)|what (?:happened|went wrong)"
+    r"|(?:expected|actual|current)(?: behaviou?r| results?|(?=\W*$))|what (?:happened|went wrong)"
     r"|what (?:did|do) you (?:do|expect|see))\b",
     re.IGNORECASE,
 )
@@ -125,6 +125,9 @@ _KAFKA = regex(
     r"kafka|producer|consumer|\bbrokers?\b|\boffsets?\b|\btopics?\b|exactly[- _]once|read[-_ ]?committed",
     re.IGNORECASE,
 )
+_NAMED = regex(r"kafka|redpanda", re.IGNORECASE)
+_OF_KAFKA = regex(r"kafka|redpanda|\bbrokers?\b|producer\b|consumer\b", re.IGNORECASE)
+"""What is Kafka's, on a page that names it."""
 _END = regex(r"(?<=[.?!])[\"'`)*]*\s+(?=[A-Z\"'`(*])|(?<=[\u3002\uff01\uff1f])\s*")
 _ITEM = regex(r"\s*(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|(?:> ?)+|\|)\s")
 _FENCE = regex(r"\s*(?:```|~~~|\{code)")
@@ -146,22 +149,29 @@ class Sentence:
         return found.start() if found is not None else 0
 
 
-def spoken_cases(source: Sequence[Line], words: Container[Line]) -> Iterator[Sentence]:
-    """Yield sentences of a page that tell of a failure; `words` says which lines are its author's own."""
-    if not any(_FAILS.search(line.text) and line in words for line in source):
+def spoken_cases(
+    source: Sequence[Line], is_told: Callable[[Line], bool], *, is_about_transactions: bool
+) -> Iterator[Sentence]:
+    """Yield sentences of a page that tell of a failure; `is_told` says which lines are its author's own."""
+    if not any(_FAILS.search(line.text) and is_told(line) for line in source):
         return
-    sentences = list(_sentences(source, words))
-    if not any(_KAFKA.search(one.text) for one in sentences):
+    sentences = list(_sentences(source, is_told))
+    theirs, what = (_KAFKA, _WHAT) if is_about_transactions else (_NAMED, _OF_KAFKA)
+    if not any(theirs.search(line.text) for line in source):
         return
     is_report = any(_REPORT.match(line.text) for line in source)
     for number, one in enumerate(sentences):
         near = " ".join(other.text for other in sentences[max(0, number - 1) : number + 2])
-        if _WHAT.search(near) and tells_of_failure(one.text, is_report=is_report):
+        is_named = what.search(one.text) is not None
+        if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report):
             yield one
 
 
-def tells_of_failure(sentence: str, *, is_report: bool = False) -> bool:
-    """Whether a sentence (one of a report) tells of what failed, or went otherwise than was expected, in one case."""
+def tells_of_failure(sentence: str, *, is_named: bool = True, is_report: bool = False) -> bool:
+    """Whether a sentence tells of what failed, or went otherwise than was expected, in one case.
+
+    `is_named` whether it names what failed itself, `is_report` whether it is one of a report.
+    """
     if _EXPECTED.search(sentence):
         return True
     if _FAILS.search(_FINE.sub(" ", sentence)) is None or _LAG_OF_MARKER.search(sentence):
@@ -169,7 +179,7 @@ def tells_of_failure(sentence: str, *, is_report: bool = False) -> bool:
     if _is_of_other_cases(sentence, is_report=is_report):
         return False
     is_of_seen = is_report or _OF_PAST.search(sentence) is not None
-    return _OF_ONE.search(sentence) is not None or (is_of_seen and _WHAT.search(sentence) is not None)
+    return _OF_ONE.search(sentence) is not None or (is_of_seen and is_named)
 
 
 def _is_of_other_cases(sentence: str, *, is_report: bool) -> bool:
@@ -181,7 +191,7 @@ def _is_of_other_cases(sentence: str, *, is_report: bool) -> bool:
     return not (is_report or _SEEN.search(sentence)) and is_of_any_case(_UNABLE.sub("fails to", sentence))
 
 
-def _sentences(source: Sequence[Line], words: Container[Line]) -> Iterator[Sentence]:
+def _sentences(source: Sequence[Line], is_told: Callable[[Line], bool]) -> Iterator[Sentence]:
     """Yield the sentences of a page, each over all lines that it is written on."""
     texts = [line.text for line in source]
     begun: list[Line] = []
@@ -189,7 +199,7 @@ def _sentences(source: Sequence[Line], words: Container[Line]) -> Iterator[Sente
     for number, line in enumerate(source):
         is_fence = _FENCE.match(line.text) is not None
         is_fenced ^= is_fence
-        is_own = not (is_fence or is_fenced or _PROGRAM.match(line.text) or is_of_code(texts, number)) and line in words
+        is_own = not (is_fence or is_fenced or _PROGRAM.match(line.text) or is_of_code(texts, number)) and is_told(line)
         if not is_own or _ITEM.match(line.text):
             yield from _split(begun)
             begun = []

@@ -78,6 +78,8 @@ _NAME_ALONE = regex(
 )
 """An item that is the name of an error and nothing else: what it means stands below it."""
 FEWEST_NAMES = 3
+MOST_DESCRIBED = 12
+"""Lines right below the name of a class that describe it in its reference."""
 _MEANING = regex(r"[.'\"`] It (?:means|indicates)\b")
 _MESSAGE = regex(r"\s*[\"']?message[\"']?: *['\"`]")
 _FIELD = regex(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
@@ -119,8 +121,11 @@ def _explains(texts: Sequence[str], number: int) -> bool:
 
 
 def _is_of_reference(texts: Sequence[str], number: int) -> bool:
-    """Whether a line is the name of a class in its reference, what stands right below, or one that it lists."""
-    if _REFERENCE.match(texts[number]) or (number > 0 and _REFERENCE.match(texts[number - 1])):
+    """Whether a line is the name of a class in its reference, what describes it right below, or one that it lists."""
+    at = number
+    while at > 0 and number - at < MOST_DESCRIBED and texts[at].strip() and not _REFERENCE.match(texts[at]):
+        at -= 1
+    if _REFERENCE.match(texts[at]):
         return True
     return _CLASS_ALONE.match(texts[number]) is not None and any(map(_REFERENCE.match, texts))
 
