@@ -21,6 +21,8 @@ from kafkatx.text.logs.source_code import is_of_code
 
 LONGEST = 1200
 """Characters of a sentence that are looked at."""
+MOST_DOTS = 3
+"""Dots in the name of a class with its package, that no word of a sentence has."""
 _FAILS = regex(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|exceptions?|crash(?:e[sd]|ing)?|die[sd]|dead|broken|breaks|broke|stuck"
     r"|hang(?:s|ing)?|hung|freezes|frozen?|block(?:s|ed)|times out|timed[- ]out|unable|cannot|can't|couldn't|won't"
@@ -153,7 +155,7 @@ def spoken_cases(
     source: Sequence[Line], is_told: Callable[[Line], bool], *, is_about_transactions: bool
 ) -> Iterator[Sentence]:
     """Yield sentences of a page that tell of a failure; `is_told` says which lines are its author's own."""
-    if not any(_FAILS.search(line.text) and is_told(line) for line in source):
+    if not any(_may_tell(line.text) and is_told(line) for line in source):
         return
     sentences = list(_sentences(source, is_told))
     theirs, what = (_KAFKA, _WHAT) if is_about_transactions else (_NAMED, _OF_KAFKA)
@@ -165,6 +167,13 @@ def spoken_cases(
         is_named = what.search(one.text) is not None
         if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report):
             yield one
+
+
+def _may_tell(text: str) -> bool:
+    """Whether a line may be of such a sentence: no setting with its value, and no class with its package before it."""
+    words = text.split(maxsplit=2)
+    is_value = words[1:2] == ["="] or not words or words[0].count(".") >= MOST_DOTS
+    return not is_value and _FAILS.search(text) is not None
 
 
 def tells_of_failure(sentence: str, *, is_named: bool = True, is_report: bool = False) -> bool:
