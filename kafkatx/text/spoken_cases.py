@@ -28,7 +28,9 @@ _FAILS = regex(
     r"|hang(?:s|ing)?|hung|freezes|frozen?|block(?:s|ed)|times out|timed[- ]out|unable|cannot|can't|couldn't|won't"
     r"|(?:does|do|did|is|are|was|were)(?:n't|nt| not)|not (?:work|get|enter|reach|see|receiv)\w*|never|lost|loses"
     r"|losing|missing|dropped|vanish\w*|disappear\w*|duplicate[sd]?|duplicat(?:ion|ing)|twice|refused|rejected"
-    r"|denied|fenced|corrupt\w*|wrong(?:ly)?|bug|problems?|issues?|trouble|unfortunately"
+    r"|\w+(?:error|exception)|kill(?:s|ed)|undefined|leak(?:s|ed)?|out of memory|OOM|but not|despite|even though"
+    r"|still\b.{1,80}\beven (?:if|when|after)|denied|fenced|corrupt\w*|wrong(?:ly)?|bug|problems?|issues?|trouble"
+    r"|unfortunately"
     r"|(?:should|must)(?: not|n't) (?:be|have|get)"
     r"|[Ff]ehler|schl\u00e4gt|fehlgeschlagen|h\u00e4ngt|verloren|doppelt|(?:geht|funktioniert|l\u00e4uft) nicht"
     r"|erreur|\u00e9chou\w+|plante|bloqu\w+|perdus?|marche pas|fonctionne pas|err(?:o|or|ore)|fall[ao]s?|falhas?"
@@ -65,6 +67,8 @@ _OF_ONE = regex(
     r"|for ?ever|still|always|at all|any ?more|yesterday|today)\b"
     r"|\b(?:(?:it )?(?:seems?|appears?|looks) (?:like|that|to)|appear to|apparently|unexpected\w*|strange\w*"
     r"|weird\w*|unfortunately)\b"
+    r"|\bthe (?:issue|problem|bug|error) (?:happens|occurs|appears|shows)\b"
+    r"|^\W*[\w.:]+(?:Error|Exception): "
     r"|\b(?:following|this|same) (?:errors?|exceptions?|problem|issue|bug|stack ?trace)\b"
     r"|\b(?:how (?:can|do|to)|why|help)\b.*\?"
     r"|^\W*(?:reason|error|exception|failure|issue|problem|symptom|result|actual|observed|bug)s?"
@@ -124,7 +128,8 @@ _WHAT = regex(
 )
 """What transactions are made of."""
 _KAFKA = regex(
-    r"kafka|producer|consumer|\bbrokers?\b|\boffsets?\b|\btopics?\b|exactly[- _]once|read[-_ ]?committed",
+    r"kafka|producer|consumer|transactional[._]?id|\bbrokers?\b|\boffsets?\b|\btopics?\b|exactly[- _]once"
+    r"|read[-_ ]?committed",
     re.IGNORECASE,
 )
 _NAMED = regex(r"kafka|redpanda", re.IGNORECASE)

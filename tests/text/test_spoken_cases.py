@@ -23,6 +23,9 @@ TOLD = (
     "Reason of failure: the transaction coordinator was not found (Kafka 2.0)",
     "The exactly-once job crashed and wrote half of the batch to the topic.",
     "unfortunately Kafka transactions and our cache do not go together, every commit takes away a worker",
+    "We saw that the table is rolled back, but not the Kafka transaction.",
+    "NoMethodError: undefined method `begin` for a producer with a transactional.id",
+    "The problem happens when a transactional Kafka producer is closed during a flush: the pod is killed before.",
     "Warum schlägt bei uns jede zweite Kafka-Transaktion fehl?",
     "nos transactions Kafka échouent depuis hier",
     "nuestro productor de Kafka con transacciones no funciona después de reiniciar",
@@ -39,6 +42,7 @@ BESIDE = (
 )
 """Failures of Kafka on a page that says no word of transactions."""
 QUIET = (
+    "The issue is not whether Kafka transactions are on.",
     "A transactional producer of Kafka fails if its id is taken by another one.",
     "If the commit of a transaction fails, close the Kafka producer.",
     "With idempotence Kafka ensures that no record is written twice after an unexpected error.",
