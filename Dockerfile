@@ -8,7 +8,7 @@ RUN python -m venv /opt/kafkatx \
     && /opt/kafkatx/bin/python -m pip uninstall --yes pip
 
 FROM python:3.13-slim
-# The home is for what numba compiles and for compiled patterns; without one both are compiled anew in each run.
+# The home is for compiled kernels and patterns; without one both are compiled anew in each run.
 RUN useradd --uid 10001 --create-home kafkatx
 COPY --from=build /opt/kafkatx /opt/kafkatx
 USER 10001

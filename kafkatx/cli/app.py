@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-import gc
 import io
+import os
 import sys
+from typing import Any
 
 import typer
 
-from kafkatx.cli.collect import collect
-from kafkatx.cli.command import REFUSED, GeneralOptions, Group, Program
-from kafkatx.cli.compare import compare
-from kafkatx.cli.diagnose import diagnose
-from kafkatx.cli.dump import dump
-from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
-from kafkatx.cli.export import export
+from kafkatx.cli.command import REFUSED, ByNeed, GeneralOptions, Group, Program
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.history import history
-from kafkatx.cli.locate import locate
 from kafkatx.cli.program import PROGRAM
-from kafkatx.cli.report import report
 from kafkatx.cli.streams import discard_output
-from kafkatx.cli.verify import verify
 from kafkatx.terms.errors import ClosedPipeError, KafkatxError
-from kafkatx.terms.kept_patterns import PATTERNS
+from kafkatx.terms.kept import keep_all
+
+COMMANDS = ("diagnose", "history", "locate", "compare", "dump", "verify", "collect", "export", "report", "explain")
+"""The commands, in the order of the help: functions, each in the module of its name."""
+
+
+class Commands(Group):
+    """The program with its commands, each of which is made when it is asked for."""
+
+    def __init__(self, **settings: Any) -> None:
+        registered = settings.pop("commands", None) or {}
+        super().__init__(**settings, commands=ByNeed({name: f"kafkatx.cli.{name}" for name in COMMANDS}, registered))
+
 
 app = Program(
     name=PROGRAM,
-    cls=Group,
+    cls=Commands,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(diagnose)
-app.command()(history)
-app.command()(locate)
-app.command()(compare)
-app.command()(dump)
-app.command()(verify)
-app.command()(collect)
-app.command()(export)
-app.command()(report)
-app.command(context_settings=EXPLAIN_SETTINGS)(explain)
 
 
 @app.callback()
@@ -61,7 +54,6 @@ def _program(*, general: GeneralOptions) -> None:
 
 def main() -> None:
     """Run the command line; the only place where an exception becomes an exit code."""
-    gc.disable()  # a command makes next to no cycles, and collecting while numba is imported costs a tenth of a second
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names are what they are, whatever the locale can show
@@ -70,12 +62,12 @@ def main() -> None:
         sys.stdout.flush()
     except OSError:
         discard_output()
-    PATTERNS.keep()
-    gc.freeze()  # what is there goes with the process: looking for cycles in it once more costs another tenth
+    keep_all()
     sys.exit(code)
 
 
 def _run() -> int:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads for algebra that nobody does: 30 ms
     try:
         return _ended()
     except ClosedPipeError as error:

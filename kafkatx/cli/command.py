@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import fields
+from importlib import import_module
 from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from kafkatx.cli.coercion import read_plainly
 from kafkatx.cli.grouping import fields_of
@@ -114,6 +116,44 @@ class Program(typer.Typer):
             return function
 
         return registered
+
+
+class ByNeed(MutableMapping[str, Any]):
+    """Commands by name, each made when it is first asked for: a run makes use of one of ten."""
+
+    def __init__(self, places: Mapping[str, str], made: Mapping[str, Any]) -> None:
+        """Take names with their modules, which hold a function of that name, and commands that are there already.
+
+        What a command wants of its context (`context_settings`) is `SETTINGS` of its module.
+        """
+        self._places = dict(places)
+        self._made = dict(made)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            module = import_module(self._places[name])
+            alone = Program(add_completion=False)
+            alone.command(name, context_settings=getattr(module, "SETTINGS", None))(getattr(module, name))
+            self._made[name] = get_command(alone)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places or name in self._made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._places, *self._made]))
+
+    def __len__(self) -> int:
+        return len(self._places.keys() | self._made.keys())
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        if name not in self:
+            raise KeyError(name)
+        self._made.pop(name, None)
+        self._places.pop(name, None)
 
 
 def _help(name: str, command: Any) -> str:

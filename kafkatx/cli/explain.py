@@ -18,7 +18,7 @@ from kafkatx.terms.errors import UsageError
 if TYPE_CHECKING:
     from kafkatx.outputs.explain_word import Answer
 
-EXPLAIN_SETTINGS = {"ignore_unknown_options": True}
+SETTINGS = {"ignore_unknown_options": True}
 """Context settings to register the command with: `-1` and `-144` are error codes, not options."""
 
 

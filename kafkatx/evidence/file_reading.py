@@ -6,7 +6,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,14 +19,16 @@ from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL, LOG_OVERHEAD
 from kafkatx.kernels.rows import VALID
 from kafkatx.segments.batches import NO_LIMIT, Chunk, Rows, SegmentWalk
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.metadata_log import MetadataChunk, MetadataWalk
 from kafkatx.segments.names import Names
-from kafkatx.segments.offset_commits import CommitChunk, CommitWalk
-from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CLUSTER_METADATA, CONSUMER_OFFSETS, INTERNAL, TRANSACTION_STATE
+
+if TYPE_CHECKING:
+    from kafkatx.segments.metadata_log import MetadataChunk
+    from kafkatx.segments.offset_commits import CommitChunk
+    from kafkatx.segments.records import RecordChunk, RecordWalk
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +128,20 @@ class FileReading:
 
     def records(self, extent: Extent = WHOLE) -> Iterator[tuple[Rows, Iterator[RecordChunk]]]:
         """Batches of a segment in offset order, and the records in them, to be taken before the next batches."""
+        from kafkatx.segments.records import RecordWalk  # walks over records load what declares them, and codecs
+
         return self._decoded(extent, RecordWalk, RecordWalk.chunks_of, self._check)
 
     def commits(self, extent: Extent = WHOLE) -> Iterator[tuple[Rows, Iterator[CommitChunk]]]:
         """Batches of a segment of `__consumer_offsets`, and the commits in them, as of `records`."""
+        from kafkatx.segments.offset_commits import CommitWalk
+
         return self._decoded(extent, CommitWalk, CommitWalk.commits_of, CHECK_ALL)
 
     def metadata(self, extent: Extent = WHOLE) -> Iterator[tuple[Rows, Iterator[MetadataChunk]]]:
         """Batches of a segment or snapshot of `__cluster_metadata`, and the records in them, as of `records`."""
+        from kafkatx.segments.metadata_log import MetadataWalk
+
         return self._decoded(extent, MetadataWalk, MetadataWalk.records_of, CHECK_ALL)
 
     def whole(self, extent: Extent = WHOLE) -> Iterator[Rows]:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.item import Item, Kind
+from kafkatx.kernels.distinct import distinct
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
 from kafkatx.terms.records import dataclass
@@ -35,7 +34,7 @@ class FileFacts:
 
     def ids(self) -> frozenset[str]:
         """Transactional.ids that it names."""
-        codes = np.unique(self.facts.events["transactional_id_code"])
+        codes = distinct(self.facts.events["transactional_id_code"])
         of_events = (self.facts.strings[code] for code in codes[codes >= 0].tolist())
         of_settings = (one.value for one in self.facts.settings if one.name == "transactional.id" and one.value)
         return frozenset((*of_events, *of_settings))

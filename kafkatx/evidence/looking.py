@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from typing import ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from kafkatx.evidence.item import Item
-from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.terms.records import dataclass
+
+if TYPE_CHECKING:
+    from kafkatx.evidence.log_reading import FileFacts
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -60,16 +62,23 @@ class LooksHere:
         """Hand over what was read of a log, which is not kept any longer; read it where nothing was."""
         kept = self._kept.pop(item.key, None)
         if kept is None:
-            return read_log(item)
+            return _read(item)
         self._held -= kept.facts.events.nbytes
         return kept
 
     def _learned(self, item: Item) -> frozenset[str]:
-        read = read_log(item)
+        read = _read(item)
         if self._held + read.facts.events.nbytes <= MOST_KEPT:
             self._kept[item.key] = read
             self._held += read.facts.events.nbytes
         return self._ids.setdefault(item.key, read.ids())
+
+
+def _read(item: Item) -> FileFacts:
+    """Read a log, and what reads them first: who dumps or verifies segments needs none of it."""
+    from kafkatx.evidence.log_reading import read_log
+
+    return read_log(item)
 
 
 def size_of(item: Item) -> int:

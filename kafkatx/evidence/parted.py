@@ -72,7 +72,7 @@ def _blocks(met: Iterator[Met[T]]) -> Iterator[Block[T]]:
     parts: list[Met[T]] = []
     rows = 0
     for part in met:
-        if parts and (rows >= ROWS_PER_CHUNK or part[1] != parts[0][1]):
+        if parts and (rows + len(part[2]) > ROWS_PER_CHUNK or part[1] != parts[0][1]):
             yield _block(parts)
             parts, rows = [], 0
         parts.append(part)
@@ -86,8 +86,17 @@ def _block(parts: list[Met[T]]) -> Block[T]:
     for part in parts[1:]:
         seen = seen.followed_by(part[0])
     if len(parts) > 1:
-        batches = np.concatenate([part[2] for part in parts])
+        batches = _together([part[2] for part in parts])
     return Block(seen, met, batches, tuple(part[3] for part in parts))
+
+
+def _together(parts: list[Rows]) -> Rows:
+    """Return what numpy.concatenate does, which asks for a common type of each column first: rows are all of one."""
+    whole, at = np.empty(sum(map(len, parts)), parts[0].dtype), 0
+    for part in parts:
+        whole[at : at + len(part)] = part
+        at += len(part)
+    return whole
 
 
 class _Shared:

@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import Enum, auto
 
+import numpy as np
+
 from kafkatx.findings.askers import Asker, asker_of
 from kafkatx.findings.diagnosis import FailureCounts
 from kafkatx.findings.finding import Finding
@@ -58,6 +60,13 @@ OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 """What Kafka 4 says of a producer that it refuses, at INFO."""
 PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
 """Errors of a client's own full queue: the record was not taken, and is handed in again once others are sent."""
+PURGED = frozenset({"_PURGE_QUEUE", "_PURGE_INFLIGHT"})
+"""What librdkafka reports of records that it threw away."""
+OF_TRANSACTIONS = frozenset({
+    EventKind.begin_called, EventKind.commit_called, EventKind.abort_called, EventKind.abort_on_close,
+    EventKind.to_abortable, EventKind.producer_id_set, EventKind.client_state,
+})  # fmt: skip
+"""Kinds of lines of a client that has transactions."""
 _AGAIN = regex(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
 """How an application says that it repeats what had failed."""
 REBALANCING = "REBALANCE_IN_PROGRESS"
@@ -230,7 +239,7 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     if told.error in PRESSED or (_may_be_repeated(told) and _is_repeated(logs, told)):
         return told.call not in TRANSACTIONAL
     if is_dropped(logs, told) and (told.known is None or _is_own_abort(logs, told)):
-        return True
+        return not _is_lost(logs, told)
     client = told.client
     if was_starting(logs, told.rows) or (client is not None and was_connecting(logs, client, told.rows)):
         return True
@@ -287,6 +296,19 @@ def _is_own_abort(logs: LogModel, told: ToldFailure) -> bool:
     kinds = (EventKind.abort_called, EventKind.abort_on_close, EventKind.client_closing)
     rows = told.client.rows if told.client is not None else ()
     return any(row <= told.rows[-1] and logs.kind(row) in kinds for row in rows)
+
+
+def _is_lost(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether an application logged as an error that records were purged, and nothing tells of transactions.
+
+    Without an abort that is what purge(), close() or a fatal error does to what was not delivered.
+    """
+    sources = {int(logs.events["source"][row]) for row in told.rows}
+    is_error = all(int(logs.events["level"][row]) >= Level.error for row in told.rows)
+    if told.error not in PURGED or not is_error or told.transactional_id is not None:
+        return False
+    rows = np.flatnonzero(np.isin(logs.events["source"], list(sources))).tolist()
+    return not any(logs.kind(row) in OF_TRANSACTIONS or "ransact" in logs.words(row) for row in rows)
 
 
 def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:

@@ -18,6 +18,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Verdict
@@ -68,11 +69,11 @@ class EndGroup:
         """Whether somebody shows the rows or data that tell them in a text."""
         model = self.model
         if self.told_by is ToldBy.rows:
-            partitions = np.unique(model.transactions["state_partition"][self.numbers])
+            partitions = distinct(model.transactions["state_partition"][self.numbers])
             return all(model.state_log_extents[int(number)].is_printed for number in partitions)
         if self.told_by is not ToldBy.data:
             return False
-        return all(model.log_extents[int(code)].is_printed for code in np.unique(self.spans["partition_code"]))
+        return all(model.log_extents[int(code)].is_printed for code in distinct(self.spans["partition_code"]))
 
     def columns(self) -> CaseColumns:
         """The columns that place their finding."""
@@ -143,7 +144,7 @@ def _by_name(model: CaptureModel, by: EndedBy) -> Iterator[list[int]]:
 
 
 def _of_spans(model: CaptureModel, spans: Array) -> Spread:
-    place, epochs = _place(model, spans), np.unique(spans["producer_epoch"])
+    place, epochs = _place(model, spans), distinct(spans["producer_epoch"])
     return Spread(
         producer_id=place.producer_id,
         producer_epoch=int(epochs[0]) if len(epochs) == 1 else None,
@@ -164,7 +165,7 @@ def _subjects(model: CaptureModel, spans: Array) -> tuple[Subject, ...]:
 def _place(model: CaptureModel, spans: Array) -> Subject:
     """The producer id and, where all data lie in one partition, the partition and its offsets."""
     producer_id = int(spans["producer_id"][0])
-    if len(np.unique(spans["partition_code"])) > 1:
+    if len(distinct(spans["partition_code"])) > 1:
         return Subject(None, producer_id)
     topic, partition = model.topic_partition(int(spans["partition_code"][0]))
     return Subject(

@@ -14,6 +14,7 @@ from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import Protocol, Reason
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.spans import COMMIT
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS, Framework
 from kafkatx.terms.records import dataclass
@@ -298,7 +299,7 @@ def _with_commit_markers(group: EndGroup) -> list[int]:
     places = np.repeat(first - (np.cumsum(end - first) - (end - first)), end - first)
     parts = rows[places + np.arange(len(places))]
     parts = parts[parts["span"] >= 0]
-    found: list[int] = np.unique(parts["transaction"][spans["marker_kind"][parts["span"]] == COMMIT]).tolist()
+    found: list[int] = distinct(parts["transaction"][spans["marker_kind"][parts["span"]] == COMMIT]).tolist()
     return found
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkatx.findings.diagnosis import MOST_NAMED, Examined, Selection
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import INTERNAL, UNNAMED
 
@@ -102,7 +103,7 @@ def _of_data_alone(model: CaptureModel) -> int:
 def _producers(model: CaptureModel) -> Any:
     """Every producer id that rows, data and logs name, once."""
     tables = (model.transactions, model.initialisations, model.latest, model.spans, model.logs.events)
-    found = np.unique(np.concatenate([_distinct(table["producer_id"]) for table in tables]))
+    found = distinct(np.concatenate([_distinct(table["producer_id"]) for table in tables]))
     return found[found >= 0]
 
 
@@ -112,7 +113,7 @@ def _distinct(column: Any) -> Any:
         return column
     least, greatest = int(column.min()), int(column.max())
     if greatest - least > SPARSE * len(column):
-        return np.unique(column)
+        return distinct(column)
     seen = np.zeros(greatest - least + 1, bool)
     seen[column - least] = True
     return np.flatnonzero(seen) + least
@@ -121,7 +122,7 @@ def _distinct(column: Any) -> Any:
 def _named(model: CaptureModel, column: str) -> set[str]:
     """Names of a column that lines of logs give, and of ids those that clients were configured with."""
     logs = model.logs
-    codes = np.unique(logs.events[f"{column}_code"]).tolist()
+    codes = distinct(logs.events[f"{column}_code"]).tolist()
     names = {logs.facts.strings[code] for code in codes if code >= 0}
     if column == "transactional_id":
         names |= {client.transactional_id for client in logs.clients if client.transactional_id is not None}

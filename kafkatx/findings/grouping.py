@@ -88,13 +88,13 @@ def by_transactional_id(model: CaptureModel, rows: Any) -> Iterator[tuple[str, l
 
 def spread(model: CaptureModel, rows: list[int]) -> Spread:
     """The columns that place a finding; times are starts and decisions by the coordinator's clock."""
-    transactions = model.transactions[rows]
-    place = _place(model, rows)
-    starts = transactions["started_at"][transactions["started_at"] >= 0]
-    ends = np.maximum(transactions["decided_at"], transactions["completion_timestamp"])
+    place, numbers = _place(model, rows), np.array(rows)
+    names = ("started_at", "decided_at", "completion_timestamp", "producer_id", "producer_epoch")
+    starts, decided, completed, producers, epochs = (model.transactions[name][numbers] for name in names)
+    starts, ends = starts[starts >= 0], np.maximum(decided, completed)
     return Spread(
-        producer_id=_only(transactions["producer_id"]),
-        producer_epoch=_only(transactions["producer_epoch"]),
+        producer_id=_only(producers),
+        producer_epoch=_only(epochs),
         topic=place.topic,
         partition=place.partition,
         first_offset=place.first_offset,
@@ -114,15 +114,15 @@ def subjects_of(model: CaptureModel, rows: list[int]) -> tuple[Subject, ...]:
 
 def _place(model: CaptureModel, rows: list[int]) -> Subject:
     """Id, producer and, where all data lie in one partition, the partition and its offsets."""
-    transactions = model.transactions[rows]
+    producer_id = _only(model.transactions["producer_id"][rows])
     spans = [span for row in rows[:MOST_NAMED] for span in data_of(model, row)]
     codes = {int(span["partition_code"]) for span in spans}
-    name = model.transactional_id(int(transactions["id_code"][0]))
+    name = model.transactional_id(int(model.transactions["id_code"][rows[0]]))
     if len(codes) != 1:
-        return Subject(name, _only(transactions["producer_id"]))
+        return Subject(name, producer_id)
     topic, partition = model.topic_partition(codes.pop())
     first, last = min(int(span["first_offset"]) for span in spans), max(int(span["last_offset"]) for span in spans)
-    return Subject(name, _only(transactions["producer_id"]), topic, partition, first, last)
+    return Subject(name, producer_id, topic, partition, first, last)
 
 
 def _only(values: Any) -> int | None:

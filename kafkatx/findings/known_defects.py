@@ -17,9 +17,10 @@ from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import KnownDefect, Signs
-from kafkatx.terms.catalogue.loading import known_defects
+from kafkatx.terms.catalogue.loading import known_defect
 from kafkatx.terms.events import Side
 from kafkatx.terms.records import dataclass
+from kafkatx.text.logs.defect_texts import defects_by_text
 
 LIBRARIES = {
     "java": ("kafka-clients", "Kafka Streams"), "kafkajs": ("KafkaJS",), "librdkafka": ("librdkafka",),
@@ -70,7 +71,8 @@ def _shown(logs: LogModel) -> dict[int, Shown]:
 
 
 def _of_source(model: CaptureModel, source: int, shown: Shown) -> Iterator[MetDefect]:
-    for defect in known_defects():
+    by_text = defects_by_text()
+    for defect in map(known_defect, sorted({number for text in shown for number in by_text.get(text, ())})):
         rows = _rows(shown, defect.shows)
         beside = _rows(shown, defect.beside)
         if not rows or (defect.beside and not beside) or _rows(shown, defect.unless):

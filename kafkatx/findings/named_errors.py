@@ -6,19 +6,32 @@ catalogue names, where nothing else of the evidence is.
 
 from __future__ import annotations
 
+from kafkatx.findings.endless_retries import waiting_call
+from kafkatx.findings.failure_kinds import OF_CALLS
 from kafkatx.findings.protocol_errors import protocol_error
 from kafkatx.findings.told_failures import EFFECTS
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.testimony import LONG_WORK, OF_NEWCOMERS
+from kafkatx.histories.logs.testimony import IDLE, LONG_WORK, OF_NEWCOMERS
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
-from kafkatx.text.named_errors import MET, NAMED, SYMPTOM
+from kafkatx.text.logs.calls import call_in
+from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SYMPTOM
 
 NAMED_AS_MET, NAMED_AS_SYMPTOM, SPOKEN_OF = "met", "symptom", "spoken_of"
 """How a text names something: somebody writes that it happened, writes what does not work, or speaks of any case."""
+OF_ANY_WORDS = {
+    FAILED: "something with transactions or idempotence failed",
+    KAFKA_FAILED: "something with Kafka failed",
+}
+"""What words mean that no table knows."""
+UNANSWERED = "a call got no answer in its time"
+WAITED = {"initTransactions": "initTransactions (InitProducerId) got no answer in its time"}
+"""What a timeout means of which the words name the call that waited."""
 TIMEOUT, TAKEOVER = "transaction_timed_out", "fenced_by_new_instance"
+EXPIRIES = frozenset({"transactional_id_expired", "producer_state_expired"})
+"""What becomes of ids and producers that are not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +52,11 @@ class NamedError:
     def named(self) -> str:
         """How the text names it."""
         return {MET: NAMED_AS_MET, SYMPTOM: NAMED_AS_SYMPTOM}.get(self.statement.name, SPOKEN_OF)
+
+    @property
+    def is_of_any_words(self) -> bool:
+        """Whether only words that no table knows say that something failed: a finding beside it says more."""
+        return self.error in OF_ANY_WORDS
 
 
 def named_errors(model: CaptureModel) -> list[NamedError]:
@@ -61,6 +79,10 @@ def _subject(named: NamedError) -> str:
 
 
 def _error(path: str, said: Statement) -> NamedError:
+    call = call_in(said.text, is_kafka=True) if said.error in OF_WAITS else None
+    call = waiting_call(call) or call
+    if call in OF_CALLS:
+        return NamedError(said.error, None, WAITED.get(call, UNANSWERED), OF_CALLS[call], path, said)
     known, rows = protocol_error(said.error), _rows(said.error)
     rules = [*(known.rules if known is not None else ()), *(rule for row in rows for rule in row.rules)]
     means = known.meaning if known is not None else next((row.meaning for row in rows if row.meaning), None)
@@ -74,13 +96,17 @@ def _rows(name: str) -> list[ClientException]:
 
 
 def _symptom(path: str, said: Statement) -> NamedError:
+    if (means := OF_ANY_WORDS.get(said.error)) is not None:
+        return NamedError(said.error, None, means, (), path, said)
     row = next(row for row in symptoms() if row.name == said.error)
     return NamedError(said.error, None, row.meaning, row.rules, path, said)
 
 
 def _ordered(candidates: tuple[str, ...], said: tuple[Statement, ...]) -> tuple[str, ...]:
-    """Causes, with that before which the words around speak for: long work, or other instances."""
+    """Causes, with that before which the words around speak for: an id not used, long work, or other instances."""
     names = {one.name for one in said}
+    if IDLE in names and not EXPIRIES.isdisjoint(candidates):
+        return tuple(sorted(candidates, key=lambda rule: rule not in EXPIRIES))
     is_long, is_taken = LONG_WORK in names, not names.isdisjoint(OF_NEWCOMERS)
     first = TIMEOUT if is_long and not is_taken else TAKEOVER if is_taken and not is_long else None
     return tuple(sorted(candidates, key=lambda rule: rule != first))

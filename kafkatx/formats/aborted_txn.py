@@ -11,9 +11,7 @@ Limits    first_offset <= last_offset; entries ascend by last_offset. Fewer than
 Source    AbortedTxn.java, TransactionIndex.java (Kafka 0.11 to 4.3); KIP-98.
 """
 
-from construct import Int16sb, Int64sb
-
-from kafkatx.formats.layout import Layout
+from kafkatx.formats.layout import Int16sb, Int64sb, Layout
 
 VERSION = 0
 

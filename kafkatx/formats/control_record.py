@@ -13,9 +13,7 @@ Source    ControlRecordType.java, EndTransactionMarker.java (Kafka 0.11 to 4.3);
 
 from enum import IntEnum
 
-from construct import Int16sb, Int32sb
-
-from kafkatx.formats.layout import Layout
+from kafkatx.formats.layout import Int16sb, Int32sb, Layout
 
 ControlRecordKey = Layout(
     "version" / Int16sb,

@@ -2,15 +2,16 @@
 
 construct comes without types; its `Any` is kept here. A `Layout` is a construct `Struct` that can be nested in others
 like any construct (`"name" / Layout(...)`); `coded` makes a construct of two plain functions for encodings it lacks.
+construct is loaded when something is parsed or built with a layout: most of what is read is read by kernels, which ask
+a layout for its sizes and places only.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, BinaryIO, Protocol
-
-import construct
 
 
 class Malformed(ValueError):
@@ -24,49 +25,132 @@ class Fields(Protocol):
     def __getitem__(self, name: str) -> Any: ...
 
 
-class _Coded(construct.Construct):
+class _Part:
+    """What may be named in a layout, and becomes a construct when it is asked."""
+
+    __slots__ = ()
+
+    @property
+    def declaration(self) -> Any:
+        """The construct."""
+        raise NotImplementedError
+
+    def sizeof(self) -> int:
+        """Return the size in bytes of a part of fixed size; construct raises for any other."""
+        return int(self.declaration.sizeof())
+
+    def __rtruediv__(self, name: str) -> Any:
+        return _Field(name, self)
+
+
+class _Field(_Part):
+    """A part with its name."""
+
+    __slots__ = ("name", "part")
+
+    def __init__(self, name: str, part: _Part) -> None:
+        self.name, self.part = name, part
+
+    @property
+    def declaration(self) -> Any:
+        return self.name / self.part.declaration
+
+    def sizeof(self) -> int:
+        return self.part.sizeof()
+
+
+class _Number(_Part):
+    """An integer: what construct calls it, and its size in bytes."""
+
+    __slots__ = ("kind", "size")
+
+    def __init__(self, kind: str, size: int) -> None:
+        self.kind, self.size = kind, size
+
+    @property
+    def declaration(self) -> Any:
+        return getattr(_construct(), self.kind)
+
+    def sizeof(self) -> int:
+        return self.size
+
+
+Int8sb: Any = _Number("Int8sb", 1)
+Int8ub: Any = _Number("Int8ub", 1)
+Int16sb: Any = _Number("Int16sb", 2)
+Int32sb: Any = _Number("Int32sb", 4)
+Int32ub: Any = _Number("Int32ub", 4)
+Int64sb: Any = _Number("Int64sb", 8)
+
+
+class _Coded(_Part):
     """A construct whose encoding is two functions: from a stream, to bytes."""
 
+    __slots__ = ("read", "write")
+
     def __init__(self, read: Callable[[BinaryIO], Any], write: Callable[[Any], bytes]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
         self.read, self.write = read, write
 
-    def _parse(self, stream: BinaryIO, context: object, path: str) -> Any:
-        return self.read(stream)
-
-    def _build(self, obj: Any, stream: BinaryIO, context: object, path: str) -> Any:
-        stream.write(self.write(obj))
-        return obj
+    @property
+    def declaration(self) -> Any:
+        return _coded_construct()(self.read, self.write)
 
 
-class Layout:
+@cache
+def _construct() -> Any:
+    import construct
+
+    return construct
+
+
+@cache
+def _coded_construct() -> Any:
+    class Coded(_construct().Construct):  # type: ignore[misc]
+        def __init__(self, read: Callable[[BinaryIO], Any], write: Callable[[Any], bytes]) -> None:
+            super().__init__()
+            self.read, self.write = read, write
+
+        def _parse(self, stream: BinaryIO, context: object, path: str) -> Any:
+            return self.read(stream)
+
+        def _build(self, obj: Any, stream: BinaryIO, context: object, path: str) -> Any:
+            stream.write(self.write(obj))
+            return obj
+
+    return Coded
+
+
+class Layout(_Part):
     """A declared sequence of named fields, or one field (`Layout.of`)."""
 
-    __slots__ = ("declaration",)
+    __slots__ = ("_declaration", "_fields")
 
     def __init__(self, *fields: Any) -> None:
-        self.declaration: Any = construct.Struct(*fields)  # type: ignore[no-untyped-call]
+        self._fields: tuple[Any, ...] = fields
+        self._declaration: Any = None
+
+    @property
+    def declaration(self) -> Any:
+        """The construct of all fields."""
+        if self._declaration is None:
+            self._declaration = _construct().Struct(*map(_declared, self._fields))
+        return self._declaration
 
     @classmethod
     def of(cls, declaration: Any) -> Layout:
         """Return the layout of any construct; a layout is returned as it is."""
         if isinstance(declaration, Layout):
             return declaration
-        layout = cls.__new__(cls)
-        layout.declaration = declaration
-        return layout
-
-    def __rtruediv__(self, name: str) -> Any:
-        return name / self.declaration
+        return _One(declaration)
 
     def sizeof(self) -> int:
-        """Return the size in bytes of a layout of fixed size."""
-        return int(self.declaration.sizeof())
+        """Return the size in bytes of a layout of fixed size; construct raises for any other."""
+        return sum(int(field.sizeof()) for field in self._fields)
 
     def offset_of(self, name: str) -> int:
         """Return the position of a field; every field before it must have a fixed size."""
         position = 0
-        for field in self.declaration.subcons:
+        for field in self._fields:
             if field.name == name:
                 return position
             position += int(field.sizeof())
@@ -80,7 +164,7 @@ class Layout:
         """
         try:
             return self.declaration.parse_stream(stream)
-        except construct.ConstructError as error:
+        except _construct().ConstructError as error:
             raise Malformed(" ".join(str(error).split())) from None
 
     def parse_at(self, data: bytes, at: int = 0) -> tuple[Fields, int]:
@@ -111,8 +195,26 @@ class Layout:
         """Return the bytes of a value of any kind (`build` for what `of` made)."""
         try:
             return bytes(self.declaration.build(value))
-        except construct.ConstructError as error:
+        except _construct().ConstructError as error:
             raise Malformed(" ".join(str(error).split())) from None
+
+
+class _One(Layout):
+    """The layout of one part, which has no name."""
+
+    __slots__ = ()
+
+    @property
+    def declaration(self) -> Any:
+        """The construct of the part."""
+        if self._declaration is None:
+            self._declaration = _declared(*self._fields)
+        return self._declaration
+
+
+def _declared(part: Any) -> Any:
+    """A part of ours, or of construct, as a construct."""
+    return part.declaration if isinstance(part, _Part) else part
 
 
 def coded(read: Callable[[BinaryIO], Any], write: Callable[[Any], bytes]) -> Any:

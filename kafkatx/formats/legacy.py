@@ -12,9 +12,7 @@ Limits    size >= MINIMUM_SIZE[magic]; wrappers are not nested; magic 0 has no t
 Source    LegacyRecord.java, AbstractLegacyRecordBatch.java (Kafka 0.11 to 4.3); KIP-31, KIP-32.
 """
 
-from construct import Int8sb, Int8ub, Int32sb, Int32ub, Int64sb
-
-from kafkatx.formats.layout import Layout
+from kafkatx.formats.layout import Int8sb, Int8ub, Int32sb, Int32ub, Int64sb, Layout
 from kafkatx.formats.primitives import Bytes
 
 _COMMON = (

@@ -11,9 +11,7 @@ Limits    ascending in both fields. An active file is preallocated with zeros, a
 Source    OffsetIndex.java, LogSegment.java (Kafka 0.11 to 4.3).
 """
 
-from construct import Int32sb
-
-from kafkatx.formats.layout import Layout
+from kafkatx.formats.layout import Int32sb, Layout
 
 OffsetIndexEntry = Layout(
     "relative_offset" / Int32sb,

@@ -20,9 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, BinaryIO
 
-from construct import Int16sb, Int32sb
-
-from kafkatx.formats.layout import Layout, Malformed, coded, take
+from kafkatx.formats.layout import Int16sb, Int32sb, Layout, Malformed, coded, take
 from kafkatx.terms.records import dataclass
 
 MAX_VARINT_BYTES, MAX_VARLONG_BYTES = 5, 10

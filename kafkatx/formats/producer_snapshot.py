@@ -12,9 +12,7 @@ Limits    first sequence = last_sequence - offset_delta, with wrap (record_batch
 Source    ProducerStateManager.java/.scala, ProducerSnapshot.json (Kafka 0.11 to 4.3); KIP-98.
 """
 
-from construct import Int16sb, Int32sb, Int32ub, Int64sb
-
-from kafkatx.formats.layout import Layout
+from kafkatx.formats.layout import Int16sb, Int32sb, Int32ub, Int64sb, Layout
 from kafkatx.formats.primitives import array_of, not_null
 
 VERSION = 1

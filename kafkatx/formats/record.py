@@ -11,9 +11,7 @@ Limits    0 <= offset_delta <= last_offset_delta; a record fills its length exac
 Source    DefaultRecord.java (Kafka 0.11 to 4.3); KIP-98, KIP-82.
 """
 
-from construct import Int8sb
-
-from kafkatx.formats.layout import Layout, sized
+from kafkatx.formats.layout import Int8sb, Layout, sized
 from kafkatx.formats.primitives import Varint, VarintBytes, VarintString, Varlong, varint_array_of
 
 RecordHeader = Layout(

@@ -17,9 +17,7 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-from construct import Int8sb, Int16sb, Int32sb, Int32ub, Int64sb
-
-from kafkatx.formats.layout import Layout
+from kafkatx.formats.layout import Int8sb, Int16sb, Int32sb, Int32ub, Int64sb, Layout
 
 MAGIC = 2
 

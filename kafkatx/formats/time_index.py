@@ -9,9 +9,7 @@ Limits    timestamps ascend. An active file is preallocated with zeros, and stay
 Source    TimeIndex.java, LogSegment.java (Kafka 0.11 to 4.3); KIP-33.
 """
 
-from construct import Int32sb, Int64sb
-
-from kafkatx.formats.layout import Layout
+from kafkatx.formats.layout import Int32sb, Int64sb, Layout
 
 TimeIndexEntry = Layout(
     "timestamp" / Int64sb,

@@ -22,9 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from construct import Int8sb, Int16sb, Int32sb, Int64sb
-
-from kafkatx.formats.layout import Fields, Layout, Malformed
+from kafkatx.formats.layout import Fields, Int8sb, Int16sb, Int32sb, Int64sb, Layout, Malformed
 from kafkatx.formats.primitives import (
     CompactString,
     String,

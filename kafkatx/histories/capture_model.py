@@ -11,6 +11,7 @@ from kafkatx.histories.counted import Counted
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_ends import TransactionEnds
 from kafkatx.histories.transaction_partitions import TransactionPartitions
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import HIDING_ENTRY, SEQUENCE_BREAK
 from kafkatx.terms.events import EventKind
@@ -173,7 +174,7 @@ class CaptureModel:
 
     def topics_of(self, id_code: int) -> set[str]:
         """Topics that an id's transactions list."""
-        lists = np.unique(self.transactions["partitions_code"][self.transactions_of(id_code)])
+        lists = distinct(self.transactions["partitions_code"][self.transactions_of(id_code)])
         members = {member for code in lists[lists >= 0].tolist() for member in self.labels.partition_lists[code]}
         return {self.topic_partition(member)[0] for member in members | self.counted.listed_by(id_code)}
 

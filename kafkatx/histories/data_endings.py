@@ -26,6 +26,7 @@ from kafkatx.histories.logs.testimony import told_timeout
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.producers_clocks import behind_ms
 from kafkatx.histories.transaction_ends import TransactionEnds, with_data
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT, OVER_GAP
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, EMPTY
@@ -81,7 +82,7 @@ def is_of_former_coordinator(spans: Array) -> Any:
     A broker that was coordinator before wrote it: whoever asked for it, it was not the producer of the data.
     """
     found = np.zeros(len(spans), bool)
-    if len(np.unique(spans["coordinator_epoch"])) < 2:
+    if len(distinct(spans["coordinator_epoch"])) < 2:
         return found
     order = np.lexsort((spans["marker_offset"], spans["partition_code"], spans["producer_id"]))
     producer_ids, partitions, epochs = (
@@ -333,14 +334,14 @@ def _is_classic(chosen: Array, spans: Array) -> Any:
     """Whether a COMMIT of the same producer id has the data's own epoch: no v2 transaction ends so."""
     committed = (spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)
     own = committed & (spans["marker_epoch"] == spans["producer_epoch"])
-    return np.isin(chosen["producer_id"], np.unique(spans["producer_id"][own]))
+    return np.isin(chosen["producer_id"], distinct(spans["producer_id"][own]))
 
 
 def _is_v2(chosen: Array, spans: Array) -> Any:
     """Whether a COMMIT of the same producer id has the epoch above the data's: no classic transaction ends so."""
     committed = (spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)
     raised = committed & (spans["marker_epoch"] == spans["producer_epoch"] + 1)
-    return np.isin(chosen["producer_id"], np.unique(spans["producer_id"][raised]))
+    return np.isin(chosen["producer_id"], distinct(spans["producer_id"][raised]))
 
 
 def _came_soon(spans: Array, chosen: Array) -> Any:

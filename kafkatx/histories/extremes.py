@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.ordering import ranks
 
@@ -32,3 +33,24 @@ def extremes(values: Array, *groups: Array) -> Array:
     lasts[group[places]] = places
     found: Array = np.append(firsts[firsts >= 0], lasts[lasts >= 0])
     return found
+
+
+class Extremes:
+    """The rows of a table that are extremes, of tables that come in pieces: of each only its own extremes are kept."""
+
+    def __init__(self, *columns: tuple[str, ...]) -> None:
+        """Look for extremes of columns, each with the columns that make its groups."""
+        self._columns = columns
+        self._kept: list[Array] = []
+
+    def add(self, rows: Array) -> None:
+        """Look at the next rows."""
+        self._kept.append(self._of(rows))
+
+    def rows(self) -> Array:
+        """Return the rows that are extremes among all, each once."""
+        return self._of(np.concatenate(self._kept))
+
+    def _of(self, rows: Array) -> Array:
+        found = (extremes(rows[name], *(rows[group] for group in groups)) for name, *groups in self._columns)
+        return rows[distinct(np.concatenate(list(found)))]

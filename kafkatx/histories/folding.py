@@ -19,6 +19,7 @@ from kafkatx.histories.initialisations import Why
 from kafkatx.histories.timeline import Timeline
 from kafkatx.histories.timeline_events import rows_missing
 from kafkatx.histories.timeline_rows import INITIALISATION, LEFTOVER, LINE, TRANSACTION
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.terms.events import EventKind
@@ -139,7 +140,7 @@ def _fold(timeline: Timeline, first: int, end: int) -> Folded:
 
 
 def _only_kind(kinds: Array) -> EventKind | None:
-    return EventKind(int(kinds[0])) if len(np.unique(kinds)) == 1 else None
+    return EventKind(int(kinds[0])) if len(distinct(kinds)) == 1 else None
 
 
 def _counts(timeline: Timeline, rows: Array) -> tuple[tuple[Outcome, EndedBy, int], ...]:

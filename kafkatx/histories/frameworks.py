@@ -14,6 +14,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
+from kafkatx.kernels.distinct import distinct, distinct_rows
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import Framework, Signs, recognise
 from kafkatx.terms.catalogue.setting_names import kafka_name
@@ -87,7 +88,7 @@ class _Shared:
 
 def _initialised(logs: LogModel) -> list[str]:
     """The ids that coordinators' lines name."""
-    codes = np.unique(logs.events["transactional_id_code"][logs.of_kind(EventKind.initialized)])
+    codes = distinct(logs.events["transactional_id_code"][logs.of_kind(EventKind.initialized)])
     return [logs.facts.strings[code] for code in codes.tolist() if code >= 0]
 
 
@@ -97,7 +98,7 @@ def _by_source(logs: LogModel, column: str) -> dict[int, set[str]]:
     said = events[f"{column}_code"] >= 0
     pairs = np.stack((events["source"][said], events[f"{column}_code"][said]), axis=1)
     found: dict[int, set[str]] = defaultdict(set)
-    for source, code in np.unique(pairs, axis=0).tolist():
+    for source, code in distinct_rows(pairs).tolist():
         found[source].add(logs.facts.strings[code])
     return found
 

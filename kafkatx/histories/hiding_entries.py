@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.ordering import order_of, places_among
 from kafkatx.kernels.rows import HIDING_ENTRY
@@ -22,6 +23,8 @@ from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, LOST_END, NO_DATA, OVER_GA
 
 UNSURE = BEFORE_LOG | LOST_END | NO_DATA | OVER_GAP
 """Spans whose data, or whose end, are not all at hand: an index may know better."""
+AT_ONCE = 1 << 12
+"""Spans that are looked at together: so many stay in a core's cache while one column after the other is asked."""
 
 
 def hiding_entries(indexes: Iterable[tuple[int, int, Array]], spans: Array) -> Array:
@@ -33,24 +36,22 @@ def hiding_entries(indexes: Iterable[tuple[int, int, Array]], spans: Array) -> A
     found = [np.zeros(0, HIDING_ENTRY)]
     listed = [(base, end, entries) for base, end, entries in indexes if len(entries)]
     data = _Committed(
-        spans, np.unique(np.concatenate([np.zeros(0, np.int64), *(one["producer_id"] for *_, one in listed)]))
+        spans, distinct(np.concatenate([np.zeros(0, np.int64), *(one["producer_id"] for *_, one in listed)]))
     )
     for base, end, entries in listed:
         for producer_id, rows in _numbers(entries["producer_id"]):
             found.append(_over(base, entries[rows], *data.below(producer_id, end)))
-    return np.unique(np.concatenate(found))
+    return distinct(np.concatenate(found))
 
 
 class _Committed:
     """Where data of some producers lie that were committed for certain, each producer's in order of its offsets."""
 
     def __init__(self, spans: Array, producers: Array) -> None:
-        committed = np.flatnonzero(is_committed(spans)) if len(producers) else np.zeros(0, np.int64)
-        place = places_among(producers, spans["producer_id"][committed])
-        committed, place = committed[place >= 0], place[place >= 0]
+        parts = [_committed_by(producers, spans[first : first + AT_ONCE]) for first in range(0, len(spans), AT_ONCE)]
+        place, first, last = (np.concatenate(column) for column in zip(*parts, strict=True)) if parts else [_NONE] * 3
         order = order_of(place) if len(place) else place
-        rows, self._producers = committed[order], producers
-        self._first, self._last = spans["first_offset"][rows], spans["last_offset"][rows]
+        self._first, self._last, self._producers = first[order], last[order], producers
         self._bounds = np.searchsorted(place[order], np.arange(len(producers) + 1))
 
     def below(self, producer_id: int, end: int) -> tuple[Array, Array]:
@@ -60,6 +61,17 @@ class _Committed:
         first, last = self._first[mine], self._last[mine]
         begins_before = first < end
         return first[begins_before], last[begins_before]
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def _committed_by(producers: Array, spans: Array) -> tuple[Array, Array, Array]:
+    """Places of the producers of spans that were committed, and where their data begin and end."""
+    committed = np.flatnonzero(is_committed(spans)) if len(producers) else _NONE
+    place = places_among(producers, spans["producer_id"][committed])
+    committed, place = committed[place >= 0], place[place >= 0]
+    return place, spans["first_offset"][committed], spans["last_offset"][committed]
 
 
 def _numbers(producer_ids: Array) -> Iterator[tuple[int, Array]]:

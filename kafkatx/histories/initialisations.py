@@ -15,6 +15,7 @@ import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Protocol
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, NOTHING, PREPARE_ABORT, TOMBSTONE
 from kafkatx.terms.clocks import EXPIRATION_MS, PROMPT_RETRY_MS
@@ -118,7 +119,7 @@ def _preceding(model: CaptureModel) -> Any:
     """Row of the transaction whose next row each one is, -1 for none."""
     rows, t = model.initialisations, model.transactions
     found = np.full(len(rows), -1, np.int64)
-    for partition in np.unique(rows["state_partition"]):
+    for partition in distinct(rows["state_partition"]):
         mine = np.flatnonzero(t["state_partition"] == partition)
         ordered = mine[np.argsort(t["next_offset"][mine], kind="stable")]
         wanted = np.flatnonzero(rows["state_partition"] == partition)

@@ -10,6 +10,7 @@ import numpy as np
 from kafkatx.histories.endings import EndedBy, Protocol
 from kafkatx.histories.timeline import Timeline
 from kafkatx.histories.timeline_rows import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT, TOMBSTONE
 from kafkatx.terms.records import dataclass
@@ -65,9 +66,9 @@ def overview(timeline: Timeline) -> Overview:
         unended=int(np.count_nonzero(~complete & (t["decision"] >= 0))),
         open=len(timeline.open_transactions) + (0 if named else int(np.count_nonzero(spans["flags"] & OPEN))),
         leftovers=len(spans),
-        ended_by={EndedBy(by).name: int(np.count_nonzero(aborts == by)) for by in np.unique(aborts).tolist()},
+        ended_by={EndedBy(by).name: int(np.count_nonzero(aborts == by)) for by in distinct(aborts).tolist()},
         protocols=tuple(
-            Protocol(value) for value in np.unique(model.ends.protocol[rows]).tolist() if value != Protocol.unknown
+            Protocol(value) for value in distinct(model.ends.protocol[rows]).tolist() if value != Protocol.unknown
         ),
         records=int(amount.records[rows].sum()) + int(spans["records"].sum()),
         bytes=int(amount.bytes[rows].sum()) + int(spans["bytes"].sum()),

@@ -20,14 +20,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafkatx.histories.extremes import extremes
+from kafkatx.histories.extremes import Extremes, extremes
 from kafkatx.histories.producers_clocks import LEAST_MS
-from kafkatx.histories.skewed_clocks import beside
 from kafkatx.histories.transaction_partitions import TransactionPartitions
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array, with_length
-from kafkatx.kernels.plain import OF_PRODUCER, PRODUCERS_FULL, look_at_parts, look_at_spans
+from kafkatx.kernels.plain import COMPARED, OF_PRODUCER, PRODUCERS_FULL, look_at_parts, look_at_spans
 from kafkatx.kernels.spans import ABORT, OPEN, producer_slot
 from kafkatx.terms.records import dataclass
+
+AT_ONCE = 1 << 14
+"""Participations that are looked at together: what is noted of them stays in a core's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +58,33 @@ def said_of_data(
     """
     rows, owner = parts.rows, parts.owner
     aborted = (owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT)
-    producers = np.unique(np.append(spans["producer_id"][aborted], hiding["producer_id"]))
+    producers = distinct(np.append(spans["producer_id"][aborted], hiding["producer_id"]))
     if not is_trusted:
-        return OfData(np.unique(rows["transaction"]), rows["transaction"][:0], producers, np.zeros(0, np.int32))
-    is_plain, is_late = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
-    look_at_parts.count(len(rows))
-    look_at_parts(rows, transactions, spans, LEAST_MS, is_plain, is_late)
-    plain = rows[is_plain]
+        return OfData(distinct(rows["transaction"]), rows["transaction"][:0], producers, np.zeros(0, np.int32))
+    is_plain, is_late, beside_others = _looked_at(transactions, rows, spans)
     asked, is_alone = _asked_for(spans, owner)
     alone = np.flatnonzero(is_alone & ~asked).astype(np.int32)
-    held = (
-        rows["transaction"][~is_plain],
-        owner[asked & (owner >= 0)],
-        plain["transaction"][_beside_others(transactions, plain, spans)],
-    )
+    held = rows["transaction"][~is_plain], owner[asked & (owner >= 0)], beside_others
     late = rows["transaction"][is_late]
-    return OfData(np.unique(np.concatenate(held)), np.unique(late), producers, alone)
+    return OfData(distinct(np.concatenate(held)), distinct(late), producers, alone)
+
+
+def _looked_at(transactions: Array, rows: Array, spans: Array) -> tuple[Array, Array, Array]:
+    """Which participations are plain, and which late; transactions by which clocks are compared, and logs go on."""
+    is_plain, is_late = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+    compared = np.zeros(min(len(rows), AT_ONCE), COMPARED)
+    beside_others = Extremes(
+        ("marker_offset", "leader_epoch", "state_partition", "coordinator_epoch"),
+        ("beside",),
+        *((name, "state_partition") for name in ("begin_offset", "decision_offset", "started_at")),
+    )
+    look_at_parts.count(len(rows))
+    for first in range(0, max(len(rows), 1), AT_ONCE):
+        here = slice(first, first + AT_ONCE)
+        plain, late = is_plain[here], is_late[here]
+        count = look_at_parts(rows[here], transactions, spans, LEAST_MS, plain, late, compared)
+        beside_others.add(compared[:count])
+    return is_plain, is_late, beside_others.rows()["transaction"]
 
 
 def _asked_for(spans: Array, owner: Array) -> tuple[Array, Array]:
@@ -105,18 +119,3 @@ def _last_of_producers(spans: Array, owner: Array, asked: Array, alone: Array) -
             for number, producer_id in enumerate(producers["producer_id"][:count].tolist()):
                 slots[producer_slot.plain(producer_id, slots, producers)] = number
     return producers["last"][:count]
-
-
-def _beside_others(transactions: Array, plain: Array, spans: Array) -> Array:
-    """Places of the participations by which clocks are compared, and by which a log is seen to go on."""
-    of_row, markers = plain["transaction"], plain["marker"]
-    led_by, at = spans["leader_epoch"][markers], spans["marker_offset"][markers]
-    coordinator = transactions["state_partition"][of_row]
-    of_times = (transactions[name][of_row] for name in ("begin_offset", "decision_offset", "started_at"))
-    return np.concatenate(
-        (
-            extremes(at, led_by, coordinator, transactions["decision_leader_epoch"][of_row]),
-            extremes(beside(transactions, plain, spans)),
-            *(extremes(told, coordinator) for told in of_times),
-        )
-    )

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.kernels.distinct import distinct, in_both
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import fits
 from kafkatx.kernels.spans import UNKNOWN_KIND
@@ -43,7 +44,7 @@ def on_one_clock(transactions: Array, rows: Array, spans: Array) -> Array | None
     `rows` are matched by the times as they are; where that leaves nobody over on both sides no clock is asked.
     """
     unclaimed, lacking = _unclaimed(rows, spans), _lacking(transactions, rows)
-    concerned = np.intersect1d(rows["partition_code"][lacking], spans["partition_code"][unclaimed])
+    concerned = in_both(rows["partition_code"][lacking], spans["partition_code"][unclaimed])
     if not len(concerned):
         return None
     moved: Array | None = None
@@ -80,10 +81,12 @@ def left_over(transactions: Array, rows: Array, spans: Array) -> Iterator[tuple[
     Such a pair has one producer, epoch and kind; a marker that only repeats the one before it is nobody's.
     """
     unclaimed, lacking = _unclaimed(rows, spans), _lacking(transactions, rows)
+    if not unclaimed.any() or not lacking.any():
+        return
     producers = transactions["producer_id"][rows["transaction"]]
     for ours, theirs in ((rows["partition_code"], spans["partition_code"]), (producers, spans["producer_id"])):
-        lacking &= np.isin(ours, np.unique(theirs[unclaimed]))
-        unclaimed &= np.isin(theirs, np.unique(ours[lacking]))
+        lacking &= np.isin(ours, distinct(theirs[unclaimed]))
+        unclaimed &= np.isin(theirs, distinct(ours[lacking]))
     if not unclaimed.any():
         return
     free: dict[tuple[int, ...], list[int]] = {}
@@ -238,7 +241,7 @@ def _ahead(transactions: Array, spans: Array) -> int:
 
     A marker that no decision of its producer could have asked for says nothing of clocks.
     """
-    sampled = spans[np.unique(np.linspace(0, len(spans) - 1, min(len(spans), MOST_SAMPLED)).astype(int))]
+    sampled = spans[distinct(np.linspace(0, len(spans) - 1, min(len(spans), MOST_SAMPLED)).astype(int))]
     pairs = [found for one in sampled if len((found := _bounds(transactions, one))[0])]
     if not pairs:
         return 0

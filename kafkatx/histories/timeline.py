@@ -29,6 +29,7 @@ from kafkatx.histories.timeline_rows import (
     Wanted,
     items_of,
 )
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import NOTHING
 from kafkatx.terms.records import dataclass
@@ -61,7 +62,7 @@ class Book:
         return self.model.transactional_id(group) if group < self.items.ids else self.items.name(group)
 
     def __len__(self) -> int:
-        return len(np.unique(self.items.rows["group"]))
+        return len(distinct(self.items.rows["group"]))
 
 
 def book_of(model: CaptureModel, wanted: Wanted | None = None) -> Book:
@@ -118,7 +119,7 @@ class Timeline:
         """Sources of its lines, by number, with how their clocks lie to the brokers'."""
         logs = self.model.logs
         rows = self.items["row"][self.items["kind"] == LINE]
-        return [(source, logs.clocks[source]) for source in np.unique(logs.events["source"][rows]).tolist()]
+        return [(source, logs.clocks[source]) for source in distinct(logs.events["source"][rows]).tolist()]
 
     @property
     def state_partition(self) -> int | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind as K
 from kafkatx.terms.records import dataclass
@@ -62,7 +63,7 @@ class _Names:
 
     def __init__(self, model: CaptureModel) -> None:
         strings, ids = model.logs.facts.strings, model.labels.transactional_ids
-        codes = np.unique(model.logs.events["transactional_id_code"]).tolist()
+        codes = distinct(model.logs.events["transactional_id_code"]).tolist()
         named = {strings[code] for code in codes if code >= 0}
         named |= {client.transactional_id for client in model.logs.clients if client.transactional_id is not None}
         self.strangers = sorted(named - set(ids) - {""})
@@ -89,7 +90,7 @@ def _by_producer_id(model: CaptureModel, names: _Names, owners: Array) -> Array:
     for row in logs.of_kind(K.initialized).tolist():
         granted[int(logs.events["producer_id"][row])] = int(owners[row])
     nameless = np.flatnonzero((owners < 0) & (logs.events["producer_id"] >= 0))
-    for producer in np.unique(logs.events["producer_id"][nameless]).tolist():
+    for producer in distinct(logs.events["producer_id"][nameless]).tolist():
         owner = granted.get(producer, model.owner_of_producer(producer))
         owners[nameless[logs.events["producer_id"][nameless] == producer]] = owner
     return owners

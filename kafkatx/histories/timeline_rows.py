@@ -12,6 +12,7 @@ import numpy as np
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.initialisations import Why
 from kafkatx.histories.timeline_lines import logged
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import NOTHING
 from kafkatx.terms.records import dataclass
@@ -224,12 +225,12 @@ def _in_partitions(model: CaptureModel, items: Array, wanted: Wanted) -> Any:
     chosen = [
         code for code, (topic, number) in pairs if wanted.topic in (None, topic) and wanted.partition in (None, number)
     ]
-    touching = np.unique(model.parts.rows["transaction"][np.isin(model.parts.rows["partition_code"], chosen)])
+    touching = distinct(model.parts.rows["transaction"][np.isin(model.parts.rows["partition_code"], chosen)])
     kept = (items["kind"] == TRANSACTION) & np.isin(items["row"], touching)
     left = np.flatnonzero(items["kind"] == LEFTOVER)
     kept[left] = np.isin(model.spans["partition_code"][items["row"][left]], chosen)
     beside = (items["kind"] == INITIALISATION) | ((items["kind"] == LINE) & _lines_in(model, items, wanted))
-    return kept | (beside & np.isin(items["group"], np.unique(items["group"][kept])))
+    return kept | (beside & np.isin(items["group"], distinct(items["group"][kept])))
 
 
 def _lines_in(model: CaptureModel, items: Array, wanted: Wanted) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
 from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, near, on_one_clock
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import match_groups
 from kafkatx.kernels.ordering import ranks
@@ -105,7 +106,7 @@ def _match(transactions: Array, rows: Array, spans: Array, owner: Array, toleran
 
 def _match_moved(transactions: Array, rows: Array, spans: Array, moved: Array, owner: Array) -> None:
     """Match the partitions again in which markers were moved; the others stand as they are."""
-    codes = np.unique(spans["partition_code"][moved["marker_timestamp"] != spans["marker_timestamp"]])
+    codes = distinct(spans["partition_code"][moved["marker_timestamp"] != spans["marker_timestamp"]])
     here = np.flatnonzero(np.isin(rows["partition_code"], codes))
     ours = np.flatnonzero(np.isin(spans["partition_code"], codes))
     again, owners = rows[here], np.full(len(ours), -1, np.int32)
@@ -163,25 +164,25 @@ def _sorted(producer_ids: Array, partitions: Array, places: Array) -> tuple[Arra
 
     All that comes behind looks at groups: most evidence has far fewer of them than rows.
     """
-    order = _order(producer_ids, partitions, places).astype(np.int32)
+    group, _ = ranks(partitions, producer_ids)
+    order = _order(group, partitions, places).astype(np.int32)
+    ordered = group[order]
     is_first = np.ones(len(order), bool)
-    is_first[1:] = False
-    for column in (producer_ids, partitions):
-        ordered = column[order]
-        is_first[1:] |= ordered[1:] != ordered[:-1]
+    is_first[1:] = ordered[1:] != ordered[:-1]
     begins = np.flatnonzero(is_first)
     first = order[begins]
     return order, begins, np.stack((producer_ids[first], partitions[first].astype(np.int64)), 1)
 
 
-def _order(producer_ids: Array, partitions: Array, places: Array) -> Array:
-    """Do that by producer ids and partitions alone where rows of a partition come in order, as a log yields them."""
+def _order(group: Array, partitions: Array, places: Array) -> Array:
+    """Order by group and place, by groups alone where rows of a partition come in order, as a log yields them."""
     if not len(places):
         return np.zeros(0, np.int64)
-    ascends, is_next = places[1:] >= places[:-1], partitions[1:] == partitions[:-1]
-    of_logs = (ascends | ~is_next).all() and (partitions[1:] >= partitions[:-1]).all()
-    group, _ = ranks(partitions, producer_ids)
-    return np.argsort(group, kind="stable") if of_logs or ascends.all() else np.lexsort((places, group))
+    ascends = places[1:] >= places[:-1]
+    if ascends.all():
+        return np.argsort(group, kind="stable")
+    of_logs = (ascends | (partitions[1:] != partitions[:-1])).all() and (partitions[1:] >= partitions[:-1]).all()
+    return np.argsort(group, kind="stable") if of_logs else np.lexsort((places, group))
 
 
 def _dense(keys: Array) -> Array:
@@ -227,7 +228,7 @@ def _settle(
     tolerance_ms: int,
 ) -> None:
     """Settle the stretches where the two directions disagree; what is settled counts as agreed from then on."""
-    disputed = np.unique(np.searchsorted(groups.row_bounds, np.flatnonzero(~agreed), "right") - 1)
+    disputed = distinct(np.searchsorted(groups.row_bounds, np.flatnonzero(~agreed), "right") - 1)
     if not len(disputed):
         return
     exact = _from_either_end(transactions, ordered_rows, spans, groups, 0) if tolerance_ms else None

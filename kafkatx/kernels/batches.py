@@ -10,7 +10,7 @@ import numpy as np
 
 from kafkatx.kernels.bytes import int16_at, int32_at, int64_at, uint32_at, varint_at
 from kafkatx.kernels.crc32c import crc32c
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_inlined, kernel_lean
 
 MORE_DATA, FULL, END, DAMAGED, TORN, WRONG_CRC = 0, 1, 2, 3, 4, 5
 """Why a walk stopped: the buffer ends inside a needed part; no room for rows; nothing is left; not a batch; a batch
@@ -41,14 +41,14 @@ def seen_producers() -> np.ndarray[Any, Any]:
     return table
 
 
-@kernel
+@kernel_inlined
 def follows(offset: int, last_offset: int, offset_limit: int) -> bool:
     """Whether an offset can come next in a segment: above the last one, not too far, and below the limit."""
     near = last_offset < 0 or offset - last_offset <= SEGMENT_OFFSETS
     return last_offset < offset < offset_limit and near
 
 
-@kernel
+@kernel_inlined
 def is_plausible(data: Any, at: int, last_offset: int, offset_limit: int, leader_epoch: int) -> bool:
     """Whether the 61 bytes at `at` can be the header of a batch v2 that follows `last_offset` below `offset_limit`."""
     if data[at + MAGIC_AT] != 2 or int32_at(data, at + 8) < SMALLEST_LENGTH:
@@ -65,7 +65,7 @@ def is_plausible(data: Any, at: int, last_offset: int, offset_limit: int, leader
     return epoch >= -1 and (epoch < 0 or epoch >= leader_epoch) and 0 <= count <= delta + 1
 
 
-@kernel
+@kernel_inlined
 def is_expected(data: Any, at: int, seen: Any) -> bool:
     """Whether a data batch continues its producer's sequence in the same epoch (or has no producer).
 
@@ -86,7 +86,7 @@ def is_expected(data: Any, at: int, seen: Any) -> bool:
     )
 
 
-@kernel
+@kernel_inlined
 def note_seen(data: Any, at: int, seen: Any) -> None:
     """Note producer, epoch and next sequence of a data batch."""
     producer_id = int64_at(data, at + 43)
@@ -96,7 +96,7 @@ def note_seen(data: Any, at: int, seen: Any) -> None:
     seen["next_sequence"][slot] = (int32_at(data, at + 53) + int32_at(data, at + 23) + 1) & 0x7FFFFFFF
 
 
-@kernel
+@kernel_lean
 def write_control(data: Any, at: int, end: int, out: Any, row: int) -> None:
     """Read type and coordinator epoch of a control batch's first record; -1 stays where it does not hold them."""
     length, place = varint_at(data, at + HEADER_SIZE, end)
@@ -113,7 +113,7 @@ def write_control(data: Any, at: int, end: int, out: Any, row: int) -> None:
         out["coordinator_epoch"][row] = int32_at(data, place + 2)
 
 
-@kernel
+@kernel_inlined
 def write_header(data: Any, at: int, position: int, out: Any, row: int) -> None:
     """Fill a row from a header of magic 2."""
     base_offset = int64_at(data, at)
@@ -136,7 +136,7 @@ def write_header(data: Any, at: int, position: int, out: Any, row: int) -> None:
     out["crc_valid"][row] = -1
 
 
-@kernel
+@kernel_lean
 def write_legacy(data: Any, at: int, position: int, out: Any, row: int) -> None:
     """Fill a row from a message (or wrapper) of magic 0 or 1: it has no producer, no epoch and one offset."""
     magic = data[at + MAGIC_AT]
@@ -160,7 +160,7 @@ def write_legacy(data: Any, at: int, position: int, out: Any, row: int) -> None:
     out["crc_valid"][row] = -1
 
 
-@kernel
+@kernel_inlined
 def is_plausible_legacy(data: Any, at: int, last_offset: int, offset_limit: int) -> bool:
     """Whether a message of magic 0 or 1 can stand here."""
     magic = data[at + MAGIC_AT]
@@ -171,7 +171,7 @@ def is_plausible_legacy(data: Any, at: int, last_offset: int, offset_limit: int)
     return follows(offset, last_offset, offset_limit)
 
 
-@kernel
+@kernel_lean
 def walk_batches(
     data: Any,
     at: int,

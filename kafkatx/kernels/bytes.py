@@ -2,12 +2,34 @@
 
 Buffers are uint8 arrays when compiled and memoryviews when interpreted; both index to small non-negative integers.
 Products, not
-shifts: numba makes a shifted uint8 unsigned, and unsigned with signed makes a float.
+shifts: numba makes a shifted uint8 unsigned, and unsigned with signed makes a float. Places of fixed integers are
+unsigned: a signed one may count from the end, which is asked at each byte, and keeps the compiler from making one load
+of all of them.
 """
 
 from typing import Any
 
-from kafkatx.kernels.engine import kernel
+import numpy as np
+
+from kafkatx.kernels.engine import kernel, kernel_with_wheel
+
+ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN = (np.uint64(number) for number in range(1, 8))
+
+
+def _int16_by_wheel(data: Any, at: int) -> int:
+    return int.from_bytes(data[at : at + 2], "big", signed=True)
+
+
+def _uint32_by_wheel(data: Any, at: int) -> int:
+    return int.from_bytes(data[at : at + 4], "big")
+
+
+def _int32_by_wheel(data: Any, at: int) -> int:
+    return int.from_bytes(data[at : at + 4], "big", signed=True)
+
+
+def _int64_by_wheel(data: Any, at: int) -> int:
+    return int.from_bytes(data[at : at + 8], "big", signed=True)
 
 
 @kernel
@@ -17,35 +39,39 @@ def int8_at(data: Any, at: int) -> int:
     return value - 256 if value >= 128 else value
 
 
-@kernel
+@kernel_with_wheel(_int16_by_wheel, inlined=True)
 def int16_at(data: Any, at: int) -> int:
     """Signed 16 bit."""
-    value: int = data[at] * 256 + data[at + 1]
-    return value - 65536 if value >= 32768 else value
+    first = np.uint64(at)
+    return int((data[first] * 256 | data[first + ONE]) ^ 0x8000) - 0x8000
 
 
-@kernel
+@kernel_with_wheel(_uint32_by_wheel, inlined=True)
 def uint32_at(data: Any, at: int) -> int:
     """Unsigned 32 bit."""
-    value: int = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3]
-    return value
+    first = np.uint64(at)
+    high = data[first] * 16777216 | data[first + ONE] * 65536
+    return int(high | data[first + TWO] * 256 | data[first + THREE])
 
 
-@kernel
+@kernel_with_wheel(_int32_by_wheel, inlined=True)
 def int32_at(data: Any, at: int) -> int:
     """Signed 32 bit."""
-    value: int = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3]
-    return value - 4294967296 if value >= 2147483648 else value
+    first = np.uint64(at)
+    high = data[first] * 16777216 | data[first + ONE] * 65536
+    return int((high | data[first + TWO] * 256 | data[first + THREE]) ^ 0x80000000) - 0x80000000
 
 
-@kernel
+@kernel_with_wheel(_int64_by_wheel, inlined=True)
 def int64_at(data: Any, at: int) -> int:
-    """Signed 64 bit. The sign is taken from the upper half, so no intermediate value leaves int64."""
-    high: int = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3]
-    low: int = data[at + 4] * 16777216 + data[at + 5] * 65536 + data[at + 6] * 256 + data[at + 7]
-    if high >= 2147483648:
-        high -= 4294967296
-    return high * 4294967296 + low
+    """Signed 64 bit. The sign is taken from the upper half, so no intermediate value leaves int64.
+
+    To the compiler a product that does is none: it takes for granted that there is no such number.
+    """
+    first = np.uint64(at)
+    high = data[first] * 16777216 | data[first + ONE] * 65536 | data[first + TWO] * 256 | data[first + THREE]
+    low = data[first + FOUR] * 16777216 | data[first + FIVE] * 65536 | data[first + SIX] * 256 | data[first + SEVEN]
+    return ((int(high) ^ 0x80000000) - 0x80000000) * 4294967296 | int(low)
 
 
 BAD_VARINT = -(1 << 62)

@@ -32,7 +32,7 @@ from kafkatx.kernels.dump_words import (
     put_fields,
     put_word,
 )
-from kafkatx.kernels.engine import kernel, kernel_after
+from kafkatx.kernels.engine import kernel_after, kernel_lean
 from kafkatx.kernels.printing import put_text
 from kafkatx.kernels.records import walk_records
 from kafkatx.kernels.rows import VALID
@@ -49,7 +49,7 @@ NUMBERS = 8
 LARGEST_SEQUENCE = (1 << 31) - 1
 
 
-@kernel
+@kernel_lean
 def put_batch(out: Any, at: int, batches: Any, row: int, numbers: Any) -> int:
     """Write the line of a batch; returns the place behind it, as all of these do."""
     attributes = int(batches["attributes"][row])
@@ -77,7 +77,7 @@ def put_batch(out: Any, at: int, batches: Any, row: int, numbers: Any) -> int:
     return put_word(out, at, VALIDITY + (1 if batches["crc_valid"][row] == VALID else 0))
 
 
-@kernel
+@kernel_lean
 def put_header_keys(out: Any, at: int, data: Any, start: int, count: int) -> int:
     """Write the keys of headers, commas between them."""
     for number in range(count):
@@ -90,7 +90,7 @@ def put_header_keys(out: Any, at: int, data: Any, start: int, count: int) -> int
     return at
 
 
-@kernel
+@kernel_lean
 def put_marker(out: Any, at: int, data: Any, records: Any, row: int) -> int:
     """Write what a transaction marker says; -1 for any other control record."""
     key, value = int(records["key_start"][row]), int(records["value_start"][row])
@@ -103,7 +103,7 @@ def put_marker(out: Any, at: int, data: Any, records: Any, row: int) -> int:
     return put_field(out, at, MARKER + kind, epoch)
 
 
-@kernel
+@kernel_lean
 def put_contents(out: Any, at: int, data: Any, records: Any, row: int, prefix: int) -> int:
     """Write key and value as text, what is null left out."""
     start, size = int(records["key_start"][row]), int(records["key_length"][row])
@@ -115,7 +115,7 @@ def put_contents(out: Any, at: int, data: Any, records: Any, row: int, prefix: i
     return at
 
 
-@kernel
+@kernel_lean
 def put_metadata(out: Any, at: int, data: Any, records: Any, row: int, attributes: int, numbers: Any) -> int:
     """Write the fields of a record, and what a marker says; -1 for any other control record."""
     numbers[0] = records["offset"][row]
@@ -130,7 +130,7 @@ def put_metadata(out: Any, at: int, data: Any, records: Any, row: int, attribute
     return put_marker(out, at, data, records, row) if attributes & IS_CONTROL else at
 
 
-@kernel
+@kernel_lean
 def put_record(
     out: Any,
     at: int,
@@ -152,7 +152,7 @@ def put_record(
     return at if at < 0 else put_word(out, at, NEWLINE)
 
 
-@kernel
+@kernel_lean
 def put_state_record(
     out: Any, at: int, data: Any, records: Any, row: int, attributes: int, has_metadata: bool, numbers: Any
 ) -> int:
@@ -179,7 +179,7 @@ def print_batches(batches: Any, row: int, behind: int, out: Any, at: int, number
     return row, at
 
 
-@kernel
+@kernel_lean
 def has_room(out: Any, at: int, records: Any, row: int, times: int) -> bool:
     """Whether the line of a record has room, of which each byte becomes at most `times` as many."""
     return len(out) - at >= RECORD_ROOM + times * int(records["record_size"][row])

@@ -26,7 +26,7 @@ from kafkatx.kernels.dump_words import (
     put_fields,
     put_word,
 )
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.printing import put_bytes, put_number
 from kafkatx.kernels.transaction_log import end_of_partitions_v0, end_of_partitions_v1
 
@@ -34,7 +34,7 @@ AS_TEXT, AS_STATE = 3, 12
 """How many bytes one of a record can become, as text and as JSON."""
 
 
-@kernel
+@kernel_lean
 def put_name(out: Any, at: int, data: Any, start: int, size: int) -> int:
     """Write a name as JSON has it; -1 where there is more to it than printable ASCII without quotes."""
     for place in range(start, start + size):
@@ -44,7 +44,7 @@ def put_name(out: Any, at: int, data: Any, start: int, size: int) -> int:
     return put_bytes(out, at, data, start, size)
 
 
-@kernel
+@kernel_lean
 def put_topic(out: Any, at: int, data: Any, name: int, size: int, place: int, count: int) -> int:
     """Write a topic and its `count` partitions, which stand at `place`; -1 where its name is not for us."""
     at = put_name(out, put_word(out, at, TOPIC), data, name, size)
@@ -58,7 +58,7 @@ def put_topic(out: Any, at: int, data: Any, name: int, size: int, place: int, co
     return put_word(out, at, TOPIC + 2)
 
 
-@kernel
+@kernel_lean
 def end_of_plain_tags(data: Any, at: int, end: int) -> int:
     """Position behind a block of tagged fields, -1 if it runs past `end` or holds a number of more than 32 bits."""
     count, at = uvarint_at(data, at, end)
@@ -73,7 +73,7 @@ def end_of_plain_tags(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def put_partitions(out: Any, at: int, data: Any, place: int, end: int, version: int) -> int:
     """Write a partition list that is whole; -1 where it is not for us."""
     if version:
@@ -107,7 +107,7 @@ def put_partitions(out: Any, at: int, data: Any, place: int, end: int, version: 
     return put_word(out, at, CLOSE)
 
 
-@kernel
+@kernel_lean
 def read_state_tags(data: Any, at: int, end: int) -> tuple[int, int, int, int]:
     """Tagged fields of a value in a block of them that is whole; of several of a kind the last that says anything."""
     previous_id, next_id, client_version, next_epoch = -1, -1, 0, -1
@@ -128,7 +128,7 @@ def read_state_tags(data: Any, at: int, end: int) -> tuple[int, int, int, int]:
     return previous_id, next_id, client_version, next_epoch
 
 
-@kernel
+@kernel_lean
 def put_value(out: Any, at: int, data: Any, place: int, end: int, version: int, numbers: Any) -> int:
     """Write a value of version 0 or 1 from its first field on; -1 where it is not for us."""
     if place + 15 > end:
@@ -158,7 +158,7 @@ def put_value(out: Any, at: int, data: Any, place: int, end: int, version: int, 
     return put_word(out, at, END_OF_STATE)
 
 
-@kernel
+@kernel_lean
 def put_state(out: Any, at: int, data: Any, records: Any, row: int, numbers: Any) -> int:
     """Write key and value of a record of `__transaction_state`; -1 where they are not for us."""
     key, key_length = int(records["key_start"][row]), int(records["key_length"][row])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.printing import put_number
 
 _CODECS = ["none", "gzip", "snappy", "lz4", "zstd", "none", "none", "none"]
@@ -69,7 +69,7 @@ OF_BATCH, OF_PLACE, OF_RECORD, OF_TIMES = np.array([8, 4, 5, 2], np.int64)
 """Lengths of sequences."""
 
 
-@kernel
+@kernel_lean
 def put_word(out: Any, at: int, word: int) -> int:
     """Write a word; returns the place behind it, as all of these do."""
     for place in range(BOUNDS[word], BOUNDS[word + 1]):
@@ -78,13 +78,13 @@ def put_word(out: Any, at: int, word: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def put_field(out: Any, at: int, word: int, value: int) -> int:
     """Write a key and its number."""
     return put_number(out, put_word(out, at, word), value)
 
 
-@kernel
+@kernel_lean
 def put_fields(out: Any, at: int, word: int, numbers: Any, count: int) -> int:
     """Write keys that follow one another and their numbers, the first `count` of `numbers`."""
     for number in range(count):

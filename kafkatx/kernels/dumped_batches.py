@@ -3,10 +3,12 @@
 Must equal the reader of lines (text/dump/records.py, columns.py), which reads all else. A batch is taken where its line
 and those of its records have the shape that was asked for, its numbers fit their columns, it begins where the one
 before it ends, and another batch follows; the first that is otherwise ends a run.
-Shapes  batches of 2.2 and later, their records or none; magic 2 (text/printed/eras.tsv).
+Shapes  batches of 0.11 and later, records of 2.2 and later but for 2.8; magic 2 (text/printed/eras.tsv).
 """
 
 from typing import Any
+
+import numpy as np
 
 from kafkatx.kernels.dumped_words import (
     BASE,
@@ -15,6 +17,7 @@ from kafkatx.kernels.dumped_words import (
     CRC,
     CREATE_TIME,
     DECODED,
+    DELETED,
     EMPTY,
     FIRST_CODEC,
     HEADER_KEYS,
@@ -28,34 +31,51 @@ from kafkatx.kernels.dumped_words import (
     POSITION,
     SEQUENCE,
     SIZE,
+    TITLED,
     TRANSACTIONAL,
     TRUE,
+    UNTITLED,
+    VALID_FIRST,
     VALIDITY,
     after,
     one_of,
     read_field,
     read_number,
 )
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
+from kafkatx.kernels.loads import byte_at
 from kafkatx.kernels.rows import VALID
 
-HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED = 1, 2, 4, 8, 16
+HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED, IS_UNTITLED, LACKS_COUNT, IS_VALID_EARLY = (
+    1, 2, 4, 8, 16, 32, 64, 128
+)  # fmt: skip
 """What lines of a text look like: `deleteHorizonMs`, `keySize` (before: `keysize`), lines of records, their contents as
-they are, contents that a decoder printed as JSON."""
+they are, contents that a decoder printed (as JSON, or states since 2.4.1 under a title; states without one); neither
+`count` nor `isControl` (to 1.1), `isvalid` before `size` (to 2.1)."""
 
 NUMBERS = 12
 LARGEST_INT32, LARGEST_INT16, LARGEST_CRC = (1 << 31) - 1, (1 << 15) - 1, (1 << 32) - 1
 LONGEST_CONTENT = 1 << 16
+ID_BEHIND = 4
+"""Bytes of a transactional.id's key in front of the id: version and length."""
+IS_PLAIN = np.array([32 <= byte <= 126 and byte not in b"\\&" for byte in range(256)])
+"""Bytes that are printed as they are, and that no hand that pastes a text escapes."""
 
 
-@kernel
+@kernel_lean
 def read_batch(data: Any, at: int, end: int, shape: int, rows: Any, row: int, numbers: Any) -> int:
     """Read the line of a batch into a row; position behind it, -1 if it is not for us."""
     for column in range(8):
-        at = read_field(data, at, end, BASE + column, numbers, column)
+        if column == 2 and shape & LACKS_COUNT:
+            numbers[2] = -1
+        else:
+            at = read_field(data, at, end, BASE + column, numbers, column)
     if at < 0 or numbers[0] < 0 or numbers[1] < numbers[0]:
         return -1
-    if not 0 <= numbers[2] <= LARGEST_INT32 or not -LARGEST_INT32 <= numbers[3] <= LARGEST_INT32:
+    least = 0
+    if shape & LACKS_COUNT:
+        least = 0 if shape & IS_DEEP else -1  # how many lines of records are its own, it does not tell
+    if not least <= numbers[2] <= LARGEST_INT32 or not -LARGEST_INT32 <= numbers[3] <= LARGEST_INT32:
         return -1
     if not -LARGEST_INT16 <= numbers[6] <= LARGEST_INT16 or not -LARGEST_INT32 <= numbers[7] <= LARGEST_INT32:
         return -1
@@ -67,7 +87,7 @@ def read_batch(data: Any, at: int, end: int, shape: int, rows: Any, row: int, nu
     rows["producer_epoch"][row] = numbers[6]
     rows["leader_epoch"][row] = numbers[7]
     attributes = 0
-    for turn in range(2):
+    for turn in range(1 if shape & LACKS_COUNT else 2):
         at = after(data, at, end, TRANSACTIONAL + turn)
         flag = one_of(data, at, end, TRUE, 2)
         if flag < 0:
@@ -92,12 +112,19 @@ def read_batch(data: Any, at: int, end: int, shape: int, rows: Any, row: int, nu
         return -1
     attributes += 8 if time == 1 else 0
     at = read_field(data, at, end, CREATE_TIME + time, numbers, 1)
+    if shape & IS_VALID_EARLY:
+        at = after(data, at, end, VALID_FIRST)
     at = after(data, read_field(data, at, end, SIZE, numbers, 2), end, MAGIC)
     codec = one_of(data, at, end, FIRST_CODEC, CODECS)
     if codec < 0:
         return -1
     at = read_field(data, after(data, at, end, FIRST_CODEC + codec), end, CRC, numbers, 3)
-    at = after(data, at, end, VALIDITY)
+    if not shape & IS_VALID_EARLY:
+        at = after(data, at, end, VALIDITY)
+    elif 0 <= at < end and byte_at(data, at) == 10:
+        at += 1
+    else:
+        return -1
     if at < 0 or numbers[0] < 0 or not 0 <= numbers[2] <= LARGEST_INT32 or not 0 <= numbers[3] <= LARGEST_CRC:
         return -1
     rows["position"][row] = numbers[0]
@@ -112,25 +139,36 @@ def read_batch(data: Any, at: int, end: int, shape: int, rows: Any, row: int, nu
     return at
 
 
-@kernel
+@kernel_lean
 def end_of_plain(data: Any, at: int, end: int) -> int:
     """End of a line of printable ASCII in which nothing can have been escaped; -1 for another."""
-    while at < end and data[at] != 10:
-        if data[at] < 32 or data[at] > 126 or data[at] == 92 or data[at] == 38:
-            return -1
+    while at < end and IS_PLAIN[byte_at(data, at)]:
         at += 1
-    if at >= end or data[at - 1] == 62 or data[at - 1] == 109 or data[at - 1] == 75:
+    if at >= end or byte_at(data, at) != 10:
         return -1
-    return at
+    return -1 if byte_at(data, at - 1) == 62 and after(data, at - len(b"<DELETE>"), end, DELETED) < 0 else at
 
 
-@kernel
+@kernel_lean
+def end_of_id(data: Any, at: int, end: int, shape: int, key_size: int) -> int:
+    """End of the id in a key as decoders print it up to 4.0, as long as declared, a value behind it; -1 for another."""
+    begin = after(data, at, end, UNTITLED if shape & IS_UNTITLED else TITLED)
+    if begin < 0 and shape & IS_UNTITLED and shape & IS_DECODED:
+        begin = after(data, at, end, TITLED)
+    if begin < 0 or key_size < ID_BEHIND or after(data, begin + key_size - ID_BEHIND, end, PAYLOAD) < 0:
+        return -1
+    return begin + key_size - ID_BEHIND
+
+
+@kernel_lean
 def end_of_contents(data: Any, at: int, end: int, shape: int, key_size: int, value_size: int) -> int:
     """End of the line of a record whose contents begin at `at`; -1 where they are not as declared."""
     stop = end_of_plain(data, at, end)
     if stop < 0:
         return -1
     if shape & IS_DECODED and after(data, at, stop, DECODED) >= 0:
+        return stop
+    if shape & (IS_DECODED | IS_UNTITLED) and end_of_id(data, at, stop, shape, key_size) >= 0:
         return stop
     if not shape & HAS_CONTENTS or key_size < -1 or value_size < -1 or max(key_size, value_size) > LONGEST_CONTENT:
         return -1
@@ -143,9 +181,9 @@ def end_of_contents(data: Any, at: int, end: int, shape: int, key_size: int, val
     return stop if at == stop else -1
 
 
-@kernel
-def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numbers: Any) -> int:
-    """Read the line of a record: offset, time, sizes, type and epoch of a marker; position behind it, else -1."""
+@kernel_lean
+def read_fields(data: Any, at: int, end: int, shape: int, numbers: Any) -> int:
+    """Read the fields of a record: offset, time, sizes, sequence; position behind them, -1 if they are not for us."""
     at = read_field(data, at, end, OFFSET, numbers, 0)
     time = one_of(data, at, end, CREATE_TIME, 3)
     if time < 0:
@@ -154,7 +192,13 @@ def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numb
     word = KEY_SIZE if shape & HAS_CAPITALS else OLD_KEY_SIZE
     at = read_field(data, at, end, word, numbers, 2)
     at = read_field(data, at, end, word + 1, numbers, 3)
-    at = after(data, read_field(data, at, end, SEQUENCE, numbers, 4), end, HEADER_KEYS)
+    return after(data, read_field(data, at, end, SEQUENCE, numbers, 4), end, HEADER_KEYS)
+
+
+@kernel_lean
+def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numbers: Any) -> int:
+    """Read the line of a record: its fields, type and epoch of a marker; position behind it, else -1."""
+    at = read_fields(data, at, end, shape, numbers)
     if at < 0 or at >= end:
         return -1
     if is_control:
@@ -168,12 +212,12 @@ def read_record(data: Any, at: int, end: int, shape: int, is_control: bool, numb
         return at + 1
     if data[at] == 10:
         is_empty = numbers[2] == -1 and numbers[3] == -1
-        return at + 1 if is_empty or not shape & (HAS_CONTENTS | IS_DECODED) else -1
+        return at + 1 if is_empty or not shape & (HAS_CONTENTS | IS_DECODED | IS_UNTITLED) else -1
     stop = end_of_contents(data, at, end, shape, numbers[2], numbers[3])
     return -1 if stop < 0 else stop + 1
 
 
-@kernel
+@kernel_lean
 def read_records(data: Any, at: int, end: int, shape: int, rows: Any, row: int, numbers: Any) -> int:
     """Read the lines of a batch's records; position behind them, -1 if they are not for us.
 
@@ -203,7 +247,7 @@ def read_records(data: Any, at: int, end: int, shape: int, rows: Any, row: int, 
     return at
 
 
-@kernel
+@kernel_lean
 def read_run(
     data: Any,
     at: int,

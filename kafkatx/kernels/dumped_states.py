@@ -1,16 +1,19 @@
 """States of transactional.ids out of the text of kafka-dump-log, as its decoder prints them since 4.1: as JSON.
 
-Must equal the reader of such contents (text/dump/states.py), which reads all else.
+(Up to 4.0: dumped_old_states.py.) Must equal the reader of such contents (text/dump/states.py), which reads all else.
 """
 
 from typing import Any
 
 from kafkatx.kernels.dumped_batches import (
+    ID_BEHIND,
     LARGEST_INT16,
     LARGEST_INT32,
-    read_record,
+    end_of_id,
+    read_fields,
     read_run,
 )
+from kafkatx.kernels.dumped_old_states import read_old_value
 from kafkatx.kernels.dumped_words import (
     CLIENT_VERSION,
     DECODED,
@@ -22,6 +25,7 @@ from kafkatx.kernels.dumped_words import (
     NULL,
     PARTITION_IDS,
     PARTITIONS,
+    PAYLOAD,
     PREVIOUS_ID,
     STARTED,
     STATE_EPOCH,
@@ -36,18 +40,21 @@ from kafkatx.kernels.dumped_words import (
     read_field,
     read_number,
 )
-from kafkatx.kernels.engine import kernel, kernel_after
+from kafkatx.kernels.engine import kernel_after, kernel_lean
+from kafkatx.kernels.loads import byte_at
 
 
-@kernel
+@kernel_lean
 def end_of_name(data: Any, at: int, end: int) -> int:
     """Where a text in quotes ends that begins at `at`; it holds nothing that JSON escapes, as the line is plain."""
-    while 0 <= at < end and data[at] != 34:
+    if at < 0:
+        return at
+    while at < end and byte_at(data, at) != 34:
         at += 1
     return at
 
 
-@kernel
+@kernel_lean
 def end_of_list(data: Any, at: int, end: int, numbers: Any) -> int:
     """Position behind a list of partitions by topic, -1 where it is none."""
     if not 0 <= at < end or data[at] != 91:
@@ -77,7 +84,7 @@ def end_of_list(data: Any, at: int, end: int, numbers: Any) -> int:
     return at + 1 if at < end else -1
 
 
-@kernel
+@kernel_lean
 def read_optional(data: Any, at: int, end: int, word: int, numbers: Any, column: int, absent: int) -> int:
     """Read a field that stands there only if it is not `absent`."""
     if at < 0:
@@ -86,13 +93,13 @@ def read_optional(data: Any, at: int, end: int, word: int, numbers: Any, column:
     return read_field(data, at, end, word, numbers, column) if after(data, at, end, word) >= 0 else at
 
 
-@kernel
+@kernel_lean
 def is_int16(value: int) -> bool:
     """Whether a number fits into 16 bits."""
     return -LARGEST_INT16 <= value <= LARGEST_INT16
 
 
-@kernel
+@kernel_lean
 def read_value(data: Any, at: int, end: int, states: Any, row: int, spans: Any, numbers: Any) -> int:
     """Read a value; position behind its line, -1 if it is not for us."""
     at = read_field(data, at, end, VERSION, numbers, 0)
@@ -132,7 +139,7 @@ def read_value(data: Any, at: int, end: int, states: Any, row: int, spans: Any, 
     return at
 
 
-@kernel
+@kernel_lean
 def clear_state(states: Any, row: int) -> None:
     """Set a row to that of a tombstone."""
     states["value_version"][row] = -1
@@ -149,9 +156,9 @@ def clear_state(states: Any, row: int) -> None:
     states["is_tombstone"][row] = 1
 
 
-@kernel
+@kernel_lean
 def read_state(data: Any, at: int, end: int, states: Any, row: int, spans: Any, numbers: Any) -> int:
-    """Read key and value of a record; position behind its line, -1 if they are not for us."""
+    """Read key and value of a record of JSON; position behind its line, -1 if they are not for us."""
     name = after(data, at, end, STATE_KEY)
     stop = end_of_name(data, name, end)
     at = after(data, stop, end, END_OF_KEY)
@@ -165,14 +172,31 @@ def read_state(data: Any, at: int, end: int, states: Any, row: int, spans: Any, 
     return read_value(data, at, end, states, row, spans, numbers)
 
 
-@kernel
-def after_fields(data: Any, at: int, end: int) -> int:
-    """Where the contents of a record's line begin, the end of the line where it has none."""
-    while at < end and data[at] != 10:
-        if data[at] == 32 and (after(data, at, end, DECODED) >= 0):
-            return at
+@kernel_lean
+def read_old_state(
+    data: Any, at: int, end: int, shape: int, key_size: int, states: Any, row: int, spans: Any, numbers: Any
+) -> int:
+    """Read key and value of a record as older decoders print them; position behind its line, -1 if not for us."""
+    stop = end_of_id(data, at, end, shape, key_size)
+    if stop < 0:
+        return -1
+    size = key_size - ID_BEHIND
+    spans[row, 0], spans[row, 1], spans[row, 2], spans[row, 3] = stop - size, size, 0, -1
+    at = after(data, stop, end, PAYLOAD)
+    clear_state(states, row)
+    deleted = after(data, at, end, DELETED)
+    if deleted >= 0:
+        return deleted
+    states["is_tombstone"][row] = 0
+    return read_old_value(data, at, end, states, row, spans, numbers)
+
+
+@kernel_lean
+def behind_line(data: Any, at: int) -> int:
+    """Where the next line begins; there is an end of this one."""
+    while byte_at(data, at) != 10:
         at += 1
-    return at
+    return at + 1
 
 
 @kernel_after(read_run)
@@ -189,22 +213,23 @@ def read_states(
         first, at = row, int(begins[batch])
         line += 1
         stop = begins[batch + 1] if batch + 1 < len(batches) else end
-        while data[at] != 10:
-            at += 1
-        at += 1
+        at = behind_line(data, at)
         while at < stop:
             line += 1
             place = at
-            start = after_fields(data, at, stop)
-            if data[start] == 10:
-                at = start + 1
+            start = read_fields(data, at, stop, shape, numbers)
+            is_json = after(data, start, stop, DECODED) >= 0
+            if not is_json and end_of_id(data, start, stop, shape, numbers[2]) < 0:
+                at = behind_line(data, start)
                 continue
             if row == len(states):
                 return batch, first
-            read_record(data, at, stop, shape, False, numbers)
             states["offset"][row] = numbers[0]
             states["timestamp"][row] = numbers[1]
-            at = read_state(data, start, stop, states, row, spans, numbers)
+            if is_json:
+                at = read_state(data, start, stop, states, row, spans, numbers)
+            else:
+                at = read_old_state(data, start, stop, shape, numbers[2], states, row, spans, numbers)
             if at < 0:
                 return batch, first
             states["position"][row] = batches["position"][batch]

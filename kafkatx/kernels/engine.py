@@ -1,35 +1,41 @@
 """Runs a kernel as plain Python on small inputs and compiled by numba on large ones.
 
-The only module that knows numba, beside `crc32c_instructions`, which writes code for it.
-
 A kernel is written once. Until it has handled `COMPILE_ABOVE_ROWS` rows its function is called as it is; after that
 the same
 function, compiled, goes on over the same arrays. So a small incident never waits for a compiler. `forced()` pins one
 of the two.
+
+What numba compiles is kept as machine code (`kept_kernels.py`) and called without numba (`native_calls.py`), so numba
+is imported where a kernel is not kept yet. Numba's own road, with its own cache, is for what can't be kept
+(`compiling.py`), for other systems than Linux, and where numba is told to compile otherwise.
 """
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast
+
+if TYPE_CHECKING:
+    from kafkatx.kernels.compiled import Compiled
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Mode = Literal["interpreted", "compiled"]
 
 COMPILE_ABOVE_ROWS = 12_000
-"""Rows that a kernel handles interpreted before it goes on compiled: some tenths of a second, which is what loading
-the compiled
-form costs."""
+"""Rows that a kernel handles interpreted before it is compiled: some tenths of a second. Compiling takes seconds, but
+only once on a machine."""
+LOAD_ABOVE_ROWS = 2_000
+"""Same, of a kernel that is kept: some hundredths of a second, which is what loading it costs."""
 
-_COMPILING = threading.RLock()
+BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of numba: without the functions that Python calls a compiled one by, a third of what compiling takes."""
+COMPILING = threading.RLock()
 """Held while a kernel is compiled: threads that read ahead come to it at once."""
 _forced: ContextVar[Mode | None] = ContextVar("kafkatx_kernel_mode", default=None)
 
@@ -74,7 +80,8 @@ class Kernel(Generic[P, R]):
         self.follows: Kernel[Any, Any] | None = None
         self._plain = wheel
         self._faster = faster
-        self._compiled: Callable[P, R] | None = None
+        self._compiled: Compiled[P, R] | None = None
+        self._by_numba: dict[bool, Any] = {}
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
 
@@ -89,16 +96,27 @@ class Kernel(Generic[P, R]):
         return self._plain
 
     @property
-    def compiled(self) -> Callable[P, R]:
-        """The function compiled by numba, its callees too.
+    def compiled(self) -> Compiled[P, R]:
+        """The function compiled, its callees too."""
+        if self._compiled is None:
+            from kafkatx.kernels.compiled import Compiled
 
-        Kept on disk where the package's folder or the user's cache is writable, else compiled anew in each process.
-        """
-        with _COMPILING if self._compiled is None else nullcontext():
-            if self._compiled is None:
-                faster = self._faster() if self._faster else None
-                self._compiled = (faster and _tried(faster, self.options)) or _compile(self.function, self.options)
+            name = f"{self.function.__module__.rpartition('.')[2]}.{self.function.__qualname__}"
+            self._compiled = Compiled(name, self.by_numba, COMPILING)
         return self._compiled
+
+    def by_numba(self, is_bare: bool) -> Any:
+        """Numba's object for the function: bare, for code that is kept; else one that numba calls and keeps itself.
+
+        Raises:
+            ImportError: numba is not there.
+        """
+        with COMPILING:
+            if is_bare not in self._by_numba:
+                faster = self._faster() if self._faster else None
+                tried = faster and _tried(faster, self.options, is_bare)
+                self._by_numba[is_bare] = tried or _jitted(self.function, self.options, is_bare)
+            return self._by_numba[is_bare]
 
     @property
     def is_compiled(self) -> bool:
@@ -106,13 +124,16 @@ class Kernel(Generic[P, R]):
         mode = _forced.get()
         if mode:
             return mode == "compiled"
-        return self.rows >= COMPILE_ABOVE_ROWS or (self.follows is not None and self.follows.is_compiled)
+        return self._is_enough(self.rows) or (self.follows is not None and self.follows.is_compiled)
 
     def count(self, rows: int, still_to_come: int = 0) -> None:
         """Add to the work done by this kernel in this process; what is certain to come soon counts as done."""
         self.rows += rows
-        if self.rows + still_to_come >= COMPILE_ABOVE_ROWS:
+        if self._is_enough(self.rows + still_to_come):
             self.rows = max(self.rows, COMPILE_ABOVE_ROWS)
+
+    def _is_enough(self, rows: int) -> bool:
+        return rows >= COMPILE_ABOVE_ROWS or (rows >= LOAD_ABOVE_ROWS and self.compiled.is_kept)
 
     def view(self, buffer: Any) -> Any:
         """Return the form of a byte buffer that the next call indexes fastest.
@@ -192,26 +213,31 @@ def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -
     return types.FunctionType(python.__code__, names, python.__name__, python.__defaults__)
 
 
-def _tried(faster: Faster, options: dict[str, bool]) -> Callable[..., Any] | None:
+def _tried(faster: Faster, options: dict[str, bool], is_bare: bool) -> Callable[..., Any] | None:
     """Compile it; None where its answers are wrong on this machine, which is for nobody to find out in a diagnosis."""
-    compiled = _compile(faster.function, options)
-    return compiled if faster.agrees(compiled) else None
+    compiled = candidate = _jitted(faster.function, options, is_bare)
+    if is_bare:
+        from kafkatx.kernels.compiled import bare
+
+        candidate = bare(compiled, faster.function.__name__)
+    return compiled if faster.agrees(candidate) else None
 
 
-def _compile(function: Callable[P, R], options: dict[str, bool]) -> Callable[P, R]:
-    """Compile a function with the kernels it calls replaced by their compiled forms.
-
-    Numba refuses to call plain ones.
-    """
+def _jitted(function: Callable[..., Any], options: dict[str, bool], is_bare: bool) -> Any:
+    """Numba's object for a function with the kernels that it calls replaced by theirs: numba refuses plain ones."""
     import numba
 
-    linked = _linked(function, lambda kernel: kernel.compiled)
+    from kafkatx.kernels.kept_kernels import sources
+
+    linked = _linked(function, lambda kernel: kernel.by_numba(is_bare))
     linked.__module__, linked.__qualname__ = function.__module__, function.__qualname__
+    if is_bare:
+        return numba.njit(**options, **BARE)(linked)
     if Path(linked.__code__.co_filename).is_file():  # from a zip numba would fill the user's cache anew for each copy
-        linked.__qualname__ += f"_{_sources()}"
+        linked.__qualname__ += f"_{sources()}"  # numba keeps a function until its own file changes, whatever it calls
         with suppress(RuntimeError, OSError):  # no folder that a cache could be written to
-            return cast("Callable[P, R]", _forgiving(numba.njit(cache=True, **options)(linked)))
-    return cast("Callable[P, R]", numba.njit(**options)(linked))
+            return _forgiving(numba.njit(cache=True, **options)(linked))
+    return numba.njit(**options)(linked)
 
 
 def _forgiving(compiled: Any) -> Any:
@@ -246,13 +272,3 @@ class _ForgivingCache:
 
         with suppress(OSError, EOFError, pickle.UnpicklingError):
             self._cache.save_overload(*entry)
-
-
-@cache
-def _sources() -> str:
-    """Digest of all kernels.
-
-    Numba keeps a compiled function until its own file changes, whatever becomes of those it calls.
-    """
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]

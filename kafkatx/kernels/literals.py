@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.fingerprints import (
     MAY_END,
-    MAY_HOLD,
+    MAY_HOLD_NARROW,
     SHORTEST,
+    UNKNOWN,
     Fingerprints,
     fingerprints,
     flag_words,
@@ -30,12 +31,15 @@ from kafkatx.kernels.fingerprints import (
     words_of,
 )
 from kafkatx.kernels.grams import Grams
+from kafkatx.kernels.loads import byte_at
 from kafkatx.terms.regex import regex
 
 NEWLINE, RETURN, BLANK, OPEN, CLOSE, BRACKET = 10, 13, 32, 40, 41, 91
 EVERY_LINE, BROKER, BROKER_WITH_LOGGERS = 0, 1, 2
 """What begins an entry: every line; a line `[dd...`; the same, and messages end with ` (logger)`."""
 LONGEST_LOGGER = 200
+SAMPLE = 1 << 20
+"""Bytes of a block that tell which groups of bytes are rare."""
 OF_BROKERS, OF_OTHERS = 1 << 10, 1 << 12
 """Bytes that count as a row where it is asked whether compiling pays: other logs have only the search to gain."""
 ENTRY_COLUMNS = 4
@@ -47,22 +51,24 @@ _LOGGER = regex(rb" \([A-Za-z0-9:.$_-]+\)")
 class LiteralSearch:
     """The search for some literals, in the forms that one asks for.
 
-    `fingerprints` are for the kernel, `grams` for blocks where that is not compiled.
+    Fingerprints are for the kernel, `grams` for blocks where that is not compiled.
     """
 
-    def __init__(self, literals: tuple[bytes, ...]) -> None:
+    def __init__(self, literals: tuple[bytes, ...], *, are_shortest: bool = False) -> None:
         """Take the literals, of SHORTEST bytes or more and without ends of lines.
 
-        Of two that hold each other the longer one is of no use.
+        Of two that hold each other the longer one is of no use; `are_shortest` says that none holds another.
         """
         if min(map(len, literals), default=SHORTEST) < SHORTEST:
             raise ValueError(f"a literal of less than {SHORTEST} bytes")
-        self.literals = _shortest(literals)
+        self.literals = literals if are_shortest else shortest(literals)
+        self._fingerprints: Fingerprints | None = None
 
-    @cached_property
-    def fingerprints(self) -> Fingerprints:
-        """The groups of bytes that they are known by."""
-        return fingerprints(self.literals)
+    def fingerprints(self, data: bytes) -> Fingerprints:
+        """The groups of bytes that they are known by: those that are rarest in the first block that is searched."""
+        if self._fingerprints is None:
+            self._fingerprints = fingerprints(self.literals, data[:SAMPLE])
+        return self._fingerprints
 
     @cached_property
     def grams(self) -> Grams:
@@ -74,8 +80,8 @@ class LiteralSearch:
         return self.grams.held(data, bounds)
 
 
-def _shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """The literals that hold no other, in order."""
+def shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Return the literals that hold no other, in order."""
     known = sorted(set(literals))
     size = min(map(len, known), default=0)
     begins: dict[bytes, list[bytes]] = {}
@@ -93,7 +99,7 @@ def _holds_another(one: bytes, begins: dict[bytes, list[bytes]], size: int) -> b
     return False
 
 
-@kernel
+@kernel_lean
 def begins_entry(data: Any, at: int, end: int) -> bool:
     """Whether a line of the brokers' layout begins at `at`: `[` and two digits."""
     if at + 2 >= end or data[at] != 91:
@@ -102,24 +108,24 @@ def begins_entry(data: Any, at: int, end: int) -> bool:
     return is_digit
 
 
-@kernel
+@kernel_lean
 def without_return(data: Any, start: int, end: int) -> int:
     """Where the line [start, end) ends without its carriage return."""
     return end - 1 if end > start and data[end - 1] == 13 else end
 
 
-@kernel
+@kernel_lean
 def name_start(data: Any, lowest: int, at: int) -> int:
     """Last place up to `at` that is not of the name of a logger; `lowest` or below if there is none."""
     while at > lowest:
-        byte = data[at]
+        byte = byte_at(data, at)
         if not (97 <= byte <= 122 or 65 <= byte <= 90 or 45 <= byte <= 58 or byte == 36 or byte == 95) or byte == 47:
             return at
         at -= 1
     return at
 
 
-@kernel
+@kernel_lean
 def logger_start(data: Any, start: int, end: int) -> int:
     """Where ` (logger)` begins that ends the line [start, end), or -1."""
     end = without_return(data, start, end)
@@ -131,7 +137,7 @@ def logger_start(data: Any, start: int, end: int) -> int:
     return at - 1 if is_logger else -1
 
 
-@kernel
+@kernel_lean
 def find_entries(
     data: Any, words: Any, flags: Any, start: int, end: int, wide: Any, narrow: Any, masks: Any, buckets: Any,
     groups: Any, text: Any, mode: int, found: Any,
@@ -151,13 +157,15 @@ def find_entries(
     is_open = False
     for number in range(start // 8, (end + 7) // 8):
         flag = flags[number]
-        if flag == MAY_HOLD and not line_holds:
-            line_holds = holds_within(data, 8 * number, start, end, words, wide, narrow, masks, buckets, groups, text)
-        if flag <= MAY_HOLD:
+        if flag & MAY_END == 0:
+            if flag and not line_holds:
+                line_holds = holds_within(
+                    data, 8 * number, flag, start, end, words, wide, narrow, masks, buckets, groups, text
+                )
             continue
         for at in range(max(8 * number, start), min(8 * number + 8, end)):
             if data[at] != 10:
-                if not line_holds and at % 4 == 0:
+                if flag & MAY_HOLD_NARROW and not line_holds and at % 4 == 0:
                     four = four_at(data, at, end)
                     line_holds = holds_narrow(data, at, end, four, narrow, masks, buckets, groups, text)
                 continue
@@ -184,7 +192,22 @@ def find_entries(
     return count, entry_start, entry_line
 
 
-flag_words.follows = find_entries
+@kernel_lean
+def has_level_below(data: Any) -> bool:
+    """Whether `] D` or `] T` and a blank behind four more bytes stand anywhere; a plain loop, which becomes vectors."""
+    found = False
+    for at in range(len(data) - 7):
+        is_first = (data[at + 2] == 68) | (data[at + 2] == 84)
+        found |= (data[at] == 93) & (data[at + 1] == 32) & is_first & (data[at + 7] == 32)
+    return found
+
+
+flag_words.follows = has_level_below.follows = find_entries
+
+
+def may_show_level_below(data: bytes) -> bool:
+    """Whether `] DEBUG ` or `] TRACE ` may stand in a block: one look where that costs less than two."""
+    return not has_level_below.is_compiled or has_level_below(has_level_below.view(data))
 
 
 def entries(data: bytes, search: LiteralSearch, mode: int, still_to_come: int = 0) -> tuple[Any, int, int]:
@@ -198,8 +221,8 @@ def entries(data: bytes, search: LiteralSearch, mode: int, still_to_come: int = 
     if not find_entries.is_compiled:
         return _plain_entries(data, search, mode)
     found = np.empty((max(16, len(data) >> 7), ENTRY_COLUMNS), np.int64)
-    parts, start, line, kept = [], 0, 0, search.fingerprints
-    words, flags = words_of(data, is_compiled=True), np.full(len(data) // 8 + 1, MAY_END, np.uint8)
+    parts, start, line, kept = [], 0, 0, search.fingerprints(data)
+    words, flags = words_of(data, is_compiled=True), np.full(len(data) // 8 + 1, UNKNOWN, np.uint8)
     flag_words(words, kept.wide, kept.narrow, kept.masks, flags)
     while True:
         count, at, lines = find_entries(

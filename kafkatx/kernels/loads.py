@@ -158,3 +158,46 @@ def _store() -> Any:
         return of.int64(words, of.int64, of.int64), generate
 
     return intrinsic(stored)
+
+
+def _ask_by_wheel(data: Any, at: int) -> int:
+    return 0
+
+
+def _ask_by_instruction() -> Faster:
+    function = types.FunctionType(_one_load.__code__, {**_one_load.__globals__, "_loaded": _prefetch()}, "one_prefetch")
+    function.__module__, function.__qualname__ = __name__, "one_prefetch"
+    return Faster(function, lambda candidate: candidate(np.zeros(1, np.uint8), 1 << 40) == 0)
+
+
+@kernel_with_wheel(_ask_by_wheel, _ask_by_instruction, inlined=True)
+def ask_for(data: Any, at: int) -> int:
+    """Have the processor fetch what stands there, while others are at work; also behind the end. Returns 0."""
+    return 0
+
+
+def _prefetch() -> Any:
+    """An intrinsic (array of bytes, place).
+
+    Raises:
+        ImportError: numba is not there.
+    """
+    from llvmlite import ir
+    from numba import types as of
+    from numba.core.cgutils import get_or_insert_function
+    from numba.extending import intrinsic
+
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    to_read, of_all_caches, of_data = (ir.Constant(number, value) for value in (0, 3, 1))
+
+    def asked(typing: Any, data: Any, at: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            place = builder.gep(context.make_array(signature.args[0])(context, builder, values[0]).data, [values[1]])
+            takes = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            fetch = get_or_insert_function(builder.module, takes, "llvm.prefetch.p0i8")
+            builder.call(fetch, [builder.bitcast(place, byte), to_read, of_all_caches, of_data])
+            return ir.Constant(ir.IntType(64), 0)
+
+        return of.int64(data, of.int64), generate
+
+    return intrinsic(asked)

@@ -7,11 +7,11 @@ directions see differently is not decided by the evidence.
 
 from typing import Any
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_inlined, kernel_lean
 from kafkatx.kernels.spans import UNKNOWN_KIND
 
 
-@kernel
+@kernel_inlined
 def fits(transactions: Any, row: int, spans: Any, span: int, tolerance: int) -> bool:
     """Whether a marker can be the one that a decision caused."""
     kind = spans["marker_kind"][span]
@@ -33,7 +33,7 @@ def fits(transactions: Any, row: int, spans: Any, span: int, tolerance: int) -> 
     return bool(completed < 0 or written <= completed + tolerance)
 
 
-@kernel
+@kernel_inlined
 def is_passed(transactions: Any, row: int, spans: Any, span: int, tolerance: int, step: int) -> bool:
     """Whether a marker is too early (step 1) or too late (-1) for a decision and all that follow in that direction."""
     written = spans["marker_timestamp"][span]
@@ -46,7 +46,7 @@ def is_passed(transactions: Any, row: int, spans: Any, span: int, tolerance: int
     return bool(completed >= 0 and completed + tolerance < written)
 
 
-@kernel
+@kernel_inlined
 def match_from(
     transactions: Any,
     rows: Any,
@@ -82,7 +82,7 @@ def match_from(
             ahead += step
 
 
-@kernel
+@kernel_lean
 def match_groups(
     transactions: Any,
     rows: Any,

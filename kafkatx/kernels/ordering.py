@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 
 MOST_GROUPS = 1 << 16
@@ -24,7 +25,7 @@ def ranks(*columns: Array) -> tuple[Array, int]:
         found = found * count + place
         groups *= count
         if groups > 2 * len(found):  # not all of them are there
-            present = np.unique(found)
+            present = distinct(found)
             found, groups = np.searchsorted(present, found), len(present)
     return found.astype(np.uint16 if groups <= MOST_GROUPS else np.int64), groups
 
@@ -34,7 +35,7 @@ def _places(column: Array) -> tuple[Array, int]:
     least, greatest = int(column.min()), int(column.max())
     if greatest - least < MOST_GROUPS:
         return column.astype(np.int64) - least, greatest - least + 1
-    values = np.unique(column)
+    values = distinct(column)
     return np.searchsorted(values, column), len(values)
 
 

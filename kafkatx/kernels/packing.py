@@ -22,7 +22,8 @@ def pack_ranges(data: Any, starts: Any, lengths: Any, packed: Any, offsets: Any)
         length = lengths[number]
         if length > 0:
             start = starts[number]
-            packed[at : at + length] = data[start : start + length]
+            for place in range(length):  # a slice needs numba's runtime
+                packed[at + place] = data[start + place]
             at += length
         offsets[number + 1] = at
     return at

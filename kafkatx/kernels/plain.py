@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_inlined, kernel_lean
 from kafkatx.kernels.spans import COMMIT, producer_slot
 from kafkatx.kernels.transactions import ONGOING, PREPARE_COMMIT
 
@@ -26,6 +26,21 @@ OF_ID = np.dtype(
 and of how many that is known; the rows of its shortest and longest plain ones (-1: none)."""
 OF_PRODUCER = np.dtype([("producer_id", "i8"), ("last", "i8")])
 """A producer id, and the last span of it that a marker ended."""
+COMPARED = np.dtype(
+    [
+        ("beside", "i8"),
+        ("marker_offset", "i8"),
+        ("begin_offset", "i8"),
+        ("decision_offset", "i8"),
+        ("started_at", "i8"),
+        ("transaction", "i4"),
+        ("state_partition", "i4"),
+        ("coordinator_epoch", "i4"),
+        ("leader_epoch", "i4"),
+    ]
+)
+"""What a plain participation is compared by with others: how far its marker lies before its decision (below 0) or
+behind its completion, where marker, start and decision lie, and who led their logs."""
 MARKED = 0
 """Status of a participation whose marker is known (histories/transaction_partitions.py)."""
 
@@ -37,7 +52,7 @@ def of_ids(count: int) -> np.ndarray[Any, Any]:
     return table
 
 
-@kernel
+@kernel_inlined
 def is_plain_row(t: Any, row: int, slow_ms: int) -> bool:
     """Whether a transaction was committed in time, complete at once, and followed by the next of the same producer."""
     if t["decision"][row] != PREPARE_COMMIT or t["next_state"][row] != ONGOING or t["flags"][row] != 0:
@@ -62,7 +77,7 @@ def is_plain_row(t: Any, row: int, slow_ms: int) -> bool:
     return bool(0 <= step <= 1 and 0 <= took <= t["timeout_ms"][row] and completed - decided <= slow_ms)
 
 
-@kernel
+@kernel_inlined
 def turns_at_row(t: Any, before: int, after: int) -> bool:
     """Whether something changes from one transaction of an id to the next."""
     if t["next_offset"][before] != t["begin_offset"][after] or t["producer_id"][before] != t["producer_id"][after]:
@@ -90,7 +105,7 @@ def turns_at_row(t: Any, before: int, after: int) -> bool:
     return bool(step != int(t["decision_epoch"][after]) - t["producer_epoch"][after])
 
 
-@kernel
+@kernel_lean
 def look_at_rows(t: Any, ids: Any, slow_ms: int, held: Any) -> int:
     """Mark in `held` the transactions that are not plain, and those that are held for what they are among their id's.
 
@@ -125,7 +140,7 @@ def look_at_rows(t: Any, ids: Any, slow_ms: int, held: Any) -> int:
     return count
 
 
-@kernel
+@kernel_inlined
 def is_plain_part(rows: Any, number: int, transactions: Any, spans: Any, tolerance_ms: int) -> bool:
     """Whether the own COMMIT of a transaction ended its data here, as its row says in every respect."""
     span, row = rows["span"][number], rows["transaction"][number]
@@ -148,20 +163,39 @@ def is_plain_part(rows: Any, number: int, transactions: Any, spans: Any, toleran
     return bool(is_timed and sent >= transactions["started_at"][row] - tolerance_ms)
 
 
-@kernel
-def look_at_parts(rows: Any, transactions: Any, spans: Any, tolerance_ms: int, plain: Any, late: Any) -> int:
-    """Mark the participations that are plain, and of these whose data came late; returns how many are plain."""
+@kernel_lean
+def look_at_parts(
+    rows: Any, transactions: Any, spans: Any, tolerance_ms: int, plain: Any, late: Any, compared: Any
+) -> int:
+    """Mark the participations that are plain, and of these whose data came late; returns how many are plain.
+
+    `compared` (COMPARED) gets a row for each of them.
+    """
     count = 0
     for number in range(len(rows)):
         if is_plain_part(rows, number, transactions, spans, tolerance_ms):
             plain[number] = True
+            row, span = rows["transaction"][number], rows["span"][number]
+            late[number] = spans["first_timestamp"][span] > transactions["started_at"][row] + tolerance_ms
+            written = spans["marker_timestamp"][span]
+            behind, before = (
+                written - transactions["completion_timestamp"][row],
+                written - transactions["decided_at"][row],
+            )
+            compared["beside"][count] = max(behind, 0) + min(before, 0)
+            compared["marker_offset"][count] = spans["marker_offset"][span]
+            compared["begin_offset"][count] = transactions["begin_offset"][row]
+            compared["decision_offset"][count] = transactions["decision_offset"][row]
+            compared["started_at"][count] = transactions["started_at"][row]
+            compared["transaction"][count] = row
+            compared["state_partition"][count] = transactions["state_partition"][row]
+            compared["coordinator_epoch"][count] = transactions["decision_leader_epoch"][row]
+            compared["leader_epoch"][count] = spans["leader_epoch"][span]
             count += 1
-            sent = spans["first_timestamp"][rows["span"][number]]
-            late[number] = sent > transactions["started_at"][rows["transaction"][number]] + tolerance_ms
     return count
 
 
-@kernel
+@kernel_inlined
 def is_plain_alone(spans: Any, row: int) -> bool:
     """Whether a COMMIT ended data, and nothing about them is told."""
     if spans["flags"][row] != 0 or spans["marker_kind"][row] != COMMIT or spans["first_offset"][row] < 0:
@@ -174,7 +208,7 @@ def is_plain_alone(spans: Any, row: int) -> bool:
     return bool(0 <= step <= 1)
 
 
-@kernel
+@kernel_inlined
 def turns_at_span(spans: Any, before: int, after: int) -> bool:
     """Whether something changes from one ended span of a producer to the next."""
     if spans["leader_epoch"][before] != spans["leader_epoch"][after]:
@@ -196,7 +230,7 @@ def turns_at_span(spans: Any, before: int, after: int) -> bool:
 DONE, PRODUCERS_FULL = 0, 1
 
 
-@kernel
+@kernel_lean
 def look_at_spans(
     spans: Any, owner: Any, first: int, slots: Any, producers: Any, count: int, asked: Any, alone: Any
 ) -> tuple[int, int, int]:

@@ -5,12 +5,12 @@ Must equal terms/java_text.py and Python's own forms of numbers. Who calls has m
 
 from typing import Any
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_lean
 
 SMALLEST_INT64 = -(1 << 63)
 
 
-@kernel
+@kernel_lean
 def put_digits(out: Any, at: int, value: int) -> int:
     """Write a number that is not negative; returns the place behind it, as all of these do."""
     behind, rest = at + 1, value // 10
@@ -26,7 +26,7 @@ def put_digits(out: Any, at: int, value: int) -> int:
     return behind
 
 
-@kernel
+@kernel_lean
 def put_number(out: Any, at: int, value: int) -> int:
     """Write an int64."""
     if value >= 0:
@@ -39,13 +39,13 @@ def put_number(out: Any, at: int, value: int) -> int:
     return put_digits(out, at + 1, -value)
 
 
-@kernel
+@kernel_lean
 def is_continuation(data: Any, at: int, end: int, low: int, high: int) -> bool:
     """Whether the byte at `at` is there and lies between two."""
     return at < end and low <= data[at] <= high
 
 
-@kernel
+@kernel_lean
 def character_size(data: Any, at: int, end: int) -> int:
     """Bytes of the character at `at` in UTF-8; of what is none the negative of the bytes that one U+FFFD stands for.
 
@@ -76,7 +76,7 @@ def character_size(data: Any, at: int, end: int) -> int:
     return 4 if is_continuation(data, at + 3, end, 128, 191) else -3
 
 
-@kernel
+@kernel_lean
 def put_bytes(out: Any, at: int, data: Any, start: int, size: int) -> int:
     """Write data[start : start + size] as it is, without a slice: one takes numba seconds to compile."""
     for place in range(size):
@@ -84,7 +84,7 @@ def put_bytes(out: Any, at: int, data: Any, start: int, size: int) -> int:
     return at + size
 
 
-@kernel
+@kernel_lean
 def put_text(out: Any, at: int, data: Any, start: int, size: int) -> int:
     """Write data[start : start + size] as Java reads it; at most three times as many bytes."""
     place, end = start, start + size

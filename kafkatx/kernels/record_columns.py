@@ -9,17 +9,21 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.bytes import varint_at
-from kafkatx.kernels.engine import kernel_inlined, kernel_lean
-from kafkatx.kernels.loads import HALF_BYTES, WORD_BYTES, half_at, put_word, word_at
+from kafkatx.kernels.crc32c import crc32c
+from kafkatx.kernels.engine import kernel_after, kernel_inlined, kernel_lean
+from kafkatx.kernels.loads import HALF_BYTES, WORD_BYTES, ask_for, half_at, put_word, word_at
 from kafkatx.kernels.records import (
+    FARTHEST,
     LARGEST_INT32,
     LARGEST_INT64,
     LEFT_OVER,
     NO_RECORD,
     note_problem,
-    read_record,
+    read_any_record,
+    read_common_record,
     wrapped_sum,
 )
+from kafkatx.kernels.rows import VALID
 
 INLINE = 12
 """Bytes that a view holds itself."""
@@ -72,6 +76,13 @@ def time_of(milliseconds: int) -> int:
     return milliseconds * 1000 if FIRST_MS <= milliseconds <= LAST_MS else ABSENT
 
 
+FROM_CRC = 40
+"""Bytes of a header that its CRC is over: from the attributes on."""
+WRONG_CRC = -1
+"""In place of a record where to go on: the batch is not what was written; neither it nor what follows was read."""
+AHEAD, FAR_AHEAD, LINE = 2048, 32768, 64
+"""How far ahead of a record bytes are asked for (where CRCs are looked at: a batch, but no more than so many), and how
+many come at once."""
 WORDS = 7
 """Words of a record in the columns of `walk_columns`."""
 
@@ -88,16 +99,22 @@ def walk_columns(
     out: Any,
     rows_behind: Any,
     problems: Any,
+    check: bool,
 ) -> tuple[int, int, int, int, int, bool, bool, int]:
     """Read records as `walk_records` does, into columns; those of batches[n] lie in data[starts[n] : ends[n]].
 
     `out` (int64) has room for len(out) // WORDS rows, and holds one column behind the other: offsets, times in
     microseconds or ABSENT, views of keys, views of values, and where a record's first header stands with how many there
     are above it (32 bits each). `rows_behind[n]` gets the row behind the last of batches[n].
+    With `check` headers of batches stand in front of their records, and each batch's CRC is looked at before these are
+    read, so that memory is read once; the first wrong one ends the walk, with WRONG_CRC as the record.
     Returns (rows, problems, batch row, record, position; whether a key or value is null, whether a time is ABSENT, how
     many headers there are).
     """
     room = len(out) // WORDS
+    keys = 2 * room
+    values = 4 * room
+    heads = 6 * room
     row = 0
     bad = 0
     signs = 0
@@ -110,7 +127,8 @@ def walk_columns(
         if at < 0:
             at = int(starts[number])
         end = int(ends[number])
-        count = int(batches["record_count"][number])
+        limit = min(end, len(data) - FARTHEST)
+        ahead = min(end - int(starts[number]), FAR_AHEAD) if check else AHEAD
         base_offset = int(batches["base_offset"][number])
         base_timestamp = int(batches["base_timestamp"][number])
         near = base_offset <= LARGEST_INT64 - LARGEST_INT32 and base_offset > -LARGEST_INT64 + LARGEST_INT32
@@ -118,41 +136,71 @@ def walk_columns(
         if int(batches["attributes"][number]) & 8:
             base_timestamp = int(batches["max_timestamp"][number])
             of_record = 0
-        least = FIRST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS else 1
-        most = LAST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS else 0
-        record = first_record
-        while record < count:
-            if row == room:
-                rows_behind[number] = row
-                return row, bad, number, record, at, signs < 0, absent, headed
-            behind, timestamp_delta, offset_delta, key, key_length, value, value_length, start, header_count = (
-                read_record(data, at, end)
+        least = FIRST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS and near else 1
+        most = LAST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS and near else 0
+        if check and first_record == 0:
+            if row == room:  # also one that claims no records is looked at before anything is said of it
+                return row, bad, number, 0, -1, signs < 0, absent, headed
+            if crc32c(data, at - FROM_CRC, end, 0) != int(batches["crc"][number]):
+                return row, bad, number, WRONG_CRC, -1, signs < 0, absent, headed
+            batches["crc_valid"][number] = VALID
+        begun = row - first_record
+        stop = begun + int(batches["record_count"][number])
+        last = min(stop, room)
+        while row < last:
+            behind, timestamp_delta, offset_delta, key, key_length, value, value_length = read_common_record(
+                data, at, limit
             )
-            if behind < 0:
-                bad = note_problem(problems, bad, number, record, at, NO_RECORD)
-                break
-            put_word(out, row, base_offset + offset_delta if near else wrapped_sum(base_offset, offset_delta))
+            ask_for(data, at + ahead)
+            ask_for(data, at + ahead + LINE)
             timestamp_delta &= of_record
-            if least <= timestamp_delta <= most:
+            if behind >= 0 and least <= timestamp_delta <= most:
+                put_word(out, row, base_offset + offset_delta)
                 put_word(out, room + row, (base_timestamp + timestamp_delta) * 1000)
+                start = behind
             else:
-                time = time_of(wrapped_sum(base_timestamp, timestamp_delta))
+                behind, timestamp_delta, offset_delta, key, key_length, value, value_length, start, header_count = (
+                    read_any_record(data, at, end)
+                )
+                if behind < 0:
+                    break
+                time = time_of(wrapped_sum(base_timestamp, timestamp_delta & of_record))
                 absent = absent or time == ABSENT
+                put_word(out, row, wrapped_sum(base_offset, offset_delta))
                 put_word(out, room + row, time)
+                headed += header_count
+                start += header_count * 4294967296
             signs |= key_length | value_length
-            write_view(data, key, key_length, out, 2 * room + 2 * row)
-            write_view(data, value, value_length, out, 4 * room + 2 * row)
-            put_word(out, 6 * room + row, start + header_count * 4294967296)
-            headed += header_count
+            write_view(data, key, key_length, out, keys + 2 * row)
+            write_view(data, value, value_length, out, values + 2 * row)
+            put_word(out, heads + row, start)
             at = behind
             row += 1
-            record += 1
         rows_behind[number] = row
-        if record == count and at != end:
-            bad = note_problem(problems, bad, number, record, at, LEFT_OVER)
+        if row < last:
+            bad = note_problem(problems, bad, number, row - begun, at, NO_RECORD)
+        elif row < stop:
+            return row, bad, number, row - begun, at, signs < 0, absent, headed
+        elif row == stop and at != end:
+            bad = note_problem(problems, bad, number, row - begun, at, LEFT_OVER)
         at = -1
         first_record = 0
     return row, bad, len(batches), 0, -1, signs < 0, absent, headed
+
+
+@kernel_after(walk_columns)
+def count_right(data: Any, batches: Any, starts: Any, ends: Any) -> int:
+    """How many batches stand before the first whose CRC is wrong, of those that lie in `data` and have a CRC-32C.
+
+    Each that is right is marked so.
+    """
+    for number in range(len(batches)):
+        end = int(ends[number])
+        if batches["magic"][number] >= 2 and batches["crc_valid"][number] < 0 and end <= len(data):
+            if crc32c(data, int(starts[number]) - FROM_CRC, end, 0) != int(batches["crc"][number]):
+                return number
+            batches["crc_valid"][number] = VALID
+    return len(batches)
 
 
 @kernel_lean

@@ -104,50 +104,98 @@ def read_any_record(data: Any, at: int, end: int) -> tuple[int, int, int, int, i
 
 
 @kernel_inlined
+def read_common_record(data: Any, at: int, limit: int) -> tuple[int, int, int, int, int, int, int]:
+    """Read one record as nearly all are: lengths and deltas of one or two bytes, a value, and no headers.
+
+    Returns (position behind it, -1 where it is another; timestamp delta, offset delta; start and length of its key, of
+    its value). It is read by words of eight bytes, and a number's second byte is a branch, which a processor foresees
+    as long as records are alike. `odd` gathers what speaks against it: a number of three bytes or more, or one below 0
+    that should not be. `limit`: as far as its batch goes, but FARTHEST from the end of `data`.
+    """
+    if at >= limit:
+        return NOT_COMMON
+    word = word_at(data, at)
+    if word & 128:
+        odd = word & ODD_OF_TWO
+        behind = at + 2 + (two_bytes(word) >> 1)
+        place = at + 3
+        word >>= 24
+    else:
+        odd = word & 1
+        behind = at + 1 + (word >> 1 & 63)
+        place = at + 2
+        word >>= 16
+    if word & 128:
+        odd |= word & MORE_THAN_TWO
+        timestamp_delta = two_bytes(word)
+        place += 2
+        word >>= 16
+    else:
+        timestamp_delta = word & 127
+        place += 1
+        word >>= 8
+    if word & 128:
+        odd |= word & ODD_OF_TWO
+        offset_delta = two_bytes(word) >> 1
+        place += 2
+    else:
+        odd |= word & 1
+        offset_delta = word >> 1 & 63
+        place += 1
+    word = word_at(data, place)
+    if word & 128:
+        odd |= word & ODD_OF_TWO
+        key_length = two_bytes(word) >> 1
+        key = place + 2
+        place = key + key_length
+    elif word & 1:
+        odd |= word & 126
+        key_length = -1
+        key = place + 1
+        place = key
+    else:
+        key_length = word >> 1 & 63
+        key = place + 1
+        place = key + key_length
+    if odd or behind > limit or place >= behind:
+        return NOT_COMMON
+    word = word_at(data, place)
+    if word & 128:
+        odd = word & ODD_OF_TWO
+        value_length = two_bytes(word) >> 1
+        value = place + 2
+    else:
+        odd = word & 1
+        value_length = word >> 1 & 63
+        value = place + 1
+    if odd or value + value_length + 1 != behind or byte_at(data, behind - 1):
+        return NOT_COMMON
+    return behind, timestamp_delta >> 1 ^ -(timestamp_delta & 1), offset_delta, key, key_length, value, value_length
+
+
+@kernel_inlined
+def two_bytes(word: int) -> int:
+    """The number that a varint of two bytes holds, as it stands at the begin of a word."""
+    return word & 127 | word >> 1 & 16256
+
+
+NOT_COMMON = -1, 0, 0, 0, 0, 0, 0
+MORE_THAN_TWO, ODD_OF_TWO = 0x8000, 0x8001
+"""Of a varint's two bytes: that there is a third one; and that the number is below 0."""
+
+
+@kernel_inlined
 def read_record(data: Any, at: int, end: int) -> tuple[int, int, int, int, int, int, int, int, int]:
     """Read one record.
 
     Returns (position behind it, -1 where there is none; timestamp delta, offset delta; start and length of its key, of
     its value; start and number of its headers).
-
-    Nearly all have lengths and deltas of one or two bytes, a value, and no headers: these are taken out of words of
-    eight bytes, without a step for each byte. `odd` gathers what speaks against that: a number of three bytes or more,
-    or one below 0 that should not be. Whatever else stands here is for `read_any_record` to judge.
     """
-    room = len(data) - FARTHEST
-    if at <= room:
-        word = word_at(data, at)
-        more = word >> 7 & 1
-        odd = word & word >> 8 & 128 | word & 1
-        body = at + 1 + more
-        behind = body + ((word & 127 | (word >> 1 & 16256) & -more) >> 1)
-        word >>= 8 * more + 16
-        more = word >> 7 & 1
-        odd |= word & word >> 8 & 128
-        timestamp_delta = word & 127 | (word >> 1 & 16256) & -more
-        place = body + 2 + more
-        word >>= 8 * more + 8
-        more = word >> 7 & 1
-        odd |= word & word >> 8 & 128 | word & 1
-        offset_delta = (word & 127 | (word >> 1 & 16256) & -more) >> 1
-        place += 1 + more
-        if odd == 0 and behind <= min(end, room):
-            word = word_at(data, place)
-            more = word >> 7 & 1
-            odd = word & word >> 8 & 128
-            length = word & 127 | (word >> 1 & 16256) & -more
-            key_length = length >> 1 ^ -(length & 1)
-            key = place + 1 + more
-            place = key + max(key_length, 0)
-            if key_length >= -1 and place < behind:
-                word = word_at(data, place)
-                more = word >> 7 & 1
-                odd |= word & word >> 8 & 128 | word & 1
-                value_length = (word & 127 | (word >> 1 & 16256) & -more) >> 1
-                value = place + 1 + more
-                if odd == 0 and value + value_length + 1 == behind and byte_at(data, behind - 1) == 0:
-                    timestamp_delta = timestamp_delta >> 1 ^ -(timestamp_delta & 1)
-                    return behind, timestamp_delta, offset_delta, key, key_length, value, value_length, behind, 0
+    behind, timestamp_delta, offset_delta, key, key_length, value, value_length = read_common_record(
+        data, at, min(end, len(data) - FARTHEST)
+    )
+    if behind >= 0:
+        return behind, timestamp_delta, offset_delta, key, key_length, value, value_length, behind, 0
     return read_any_record(data, at, end)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.batches import walk_batches
-from kafkatx.kernels.engine import kernel, kernel_after
+from kafkatx.kernels.engine import kernel_after, kernel_inlined
 from kafkatx.kernels.spans import producer_slot
 
 DONE, BREAKS_FULL, PRODUCERS_FULL = 0, 1, 2
@@ -38,7 +38,7 @@ CARRY = np.dtype([("next_offset", "i8"), ("hole_end", "i8"), ("producers", "i8")
 missing), and how many producers there are."""
 
 
-@kernel
+@kernel_inlined
 def remember(known: Any, at: int, batches: Any, number: int, last_sequence: int) -> None:
     """Put a batch in its place."""
     known["first_offset"][at] = batches["base_offset"][number]
@@ -51,7 +51,7 @@ def remember(known: Any, at: int, batches: Any, number: int, last_sequence: int)
     known["producer_epoch"][at] = batches["producer_epoch"][number]
 
 
-@kernel
+@kernel_inlined
 def write_break(
     out: Any, at: int, batches: Any, number: int, last_sequence: int, known: Any, before: int, missing: int
 ) -> None:
@@ -73,7 +73,7 @@ def write_break(
     out["missing"][at] = missing
 
 
-@kernel
+@kernel_inlined
 def held_against(known: Any, row: int, count: int, epoch: int, first: int, last: int) -> tuple[int, int]:
     """Place of the batch that one is held against, and how many sequences are missing between (0: it is repeated).
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.batches import walk_batches
-from kafkatx.kernels.engine import kernel, kernel_after
+from kafkatx.kernels.engine import kernel_after, kernel_inlined
 
 DONE, SPANS_FULL, PRODUCERS_FULL = 0, 1, 2
 NO_DATA, BEFORE_LOG, MIXED_EPOCHS, OVER_GAP, OPEN, LOST_END = 1, 2, 4, 8, 16, 32
@@ -69,7 +69,7 @@ def new_horizon() -> Any:
     return log_extent
 
 
-@kernel
+@kernel_inlined
 def producer_slot(producer_id: int, slots: Any, producers: Any) -> int:
     """Slot of a producer id in the open-addressing table `slots`.
 
@@ -82,7 +82,7 @@ def producer_slot(producer_id: int, slots: Any, producers: Any) -> int:
     return slot
 
 
-@kernel
+@kernel_inlined
 def begin_producer(row: int, producer_id: int, producers: Any) -> None:
     """Set a producer's row to "nothing known"."""
     producers["producer_id"][row] = producer_id
@@ -92,7 +92,7 @@ def begin_producer(row: int, producer_id: int, producers: Any) -> None:
     producers["marker_epoch"][row] = -1
 
 
-@kernel
+@kernel_inlined
 def emit_span(producers: Any, row: int, partition_code: int, last_gap: int, spans: Any, at: int) -> None:
     """Write what is known of a producer's open span (or of none) as a span without a marker."""
     begun = producers["first_offset"][row] >= 0
@@ -121,7 +121,7 @@ def emit_span(producers: Any, row: int, partition_code: int, last_gap: int, span
     spans["flags"][at] = flags
 
 
-@kernel
+@kernel_inlined
 def ended_in_gap(producers: Any, row: int, epoch: int, last_gap: int) -> bool:
     """Whether a producer's open span ended where offsets are missing, since a higher epoch of it writes behind them."""
     return bool(
@@ -132,7 +132,7 @@ def ended_in_gap(producers: Any, row: int, epoch: int, last_gap: int) -> bool:
     )
 
 
-@kernel
+@kernel_inlined
 def add_data(producers: Any, row: int, batches: Any, number: int, plain_records: int) -> None:
     """Add a transactional data batch to its producer's span, opening one if none is open."""
     epoch = batches["producer_epoch"][number]
@@ -162,7 +162,7 @@ def add_data(producers: Any, row: int, batches: Any, number: int, plain_records:
     producers["batches"][row] += 1
 
 
-@kernel
+@kernel_inlined
 def add_marker(producers: Any, row: int, batches: Any, number: int, spans: Any, at: int) -> None:
     """Close the span just written to spans[at] with a marker."""
     kind = batches["control_type"][number]
@@ -178,7 +178,7 @@ def add_marker(producers: Any, row: int, batches: Any, number: int, spans: Any, 
     producers["marker_epoch"][row] = batches["producer_epoch"][number]
 
 
-@kernel
+@kernel_inlined
 def note_batch(batches: Any, number: int, log_extent: Any) -> None:
     """Carry the partition's log extent over one batch."""
     base_offset = batches["base_offset"][number]

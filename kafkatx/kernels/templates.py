@@ -11,8 +11,10 @@ Length     more than one file holds elsewhere: it is one automaton over one arra
 from typing import Any
 
 from kafkatx.kernels.bytes import uint32_at
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_inlined, kernel_lean
 from kafkatx.kernels.literals import find_entries, logger_start, without_return
+from kafkatx.kernels.loads import byte_at
+from kafkatx.kernels.message_bytes import has_escape, is_plain, may_show_error
 
 NOTHING, DONE, SLOW, OPEN = 0, 1, 2, 3
 """Status of an entry: no event; its columns are known; the slow path must read it; taken apart, not recognised yet."""
@@ -31,14 +33,14 @@ LEVELS = tuple(
 )
 """Words of levels as numbers, and what they are (terms.events.Level)."""
 LONGEST_LEVEL = 5
-EXCE, RROR, TION = (int.from_bytes(text, "big") for text in (b"Exce", b"rror", b"tion"))
+TION = int.from_bytes(b"tion", "big")
 """Four characters as a number."""
 CLOSING = (41, 62, 93)
 """Brackets that close."""
 LONGEST_LINE, LONGEST_CONTEXT, MOST_CONTEXTS = 4000, 1000, 6
 
 
-@kernel
+@kernel_lean
 def digits(data: Any, at: int, count: int) -> int:
     """Number in `count` digits, -1 if one is none."""
     value = 0
@@ -50,7 +52,7 @@ def digits(data: Any, at: int, count: int) -> int:
     return value
 
 
-@kernel
+@kernel_lean
 def has_marks_of_time(data: Any, at: int) -> bool:
     """Whether what stands between the numbers of `[2026-11-21 10:23:51,003] ` stands at `at`."""
     if data[at + 24] != 93 or data[at + 25] != 32 or data[at + 5] != 45 or data[at + 8] != 45 or data[at + 11] != 32:
@@ -58,7 +60,7 @@ def has_marks_of_time(data: Any, at: int) -> bool:
     return bool(data[at + 14] == 58 and data[at + 17] == 58 and (data[at + 20] == 44 or data[at + 20] == 46))
 
 
-@kernel
+@kernel_lean
 def printed_time(data: Any, at: int, end: int) -> int:
     """Milliseconds of `[2026-11-21 10:23:51,003] ` at `at`, as if UTC; -1 if it is none, or the line is long."""
     if not 26 <= end - at < LONGEST_LINE or not has_marks_of_time(data, at):
@@ -77,7 +79,7 @@ def printed_time(data: Any, at: int, end: int) -> int:
     return ((days * 24 + hour) * 60 + minute) * 60000 + second * 1000 + fraction
 
 
-@kernel
+@kernel_lean
 def days_of(year: int, month: int) -> int:
     """Days of a month."""
     if month == 2:
@@ -85,7 +87,7 @@ def days_of(year: int, month: int) -> int:
     return 30 if month == 4 or month == 6 or month == 9 or month == 11 else 31
 
 
-@kernel
+@kernel_lean
 def level_at(data: Any, at: int, end: int) -> tuple[int, int]:
     """Level (terms.events.Level) of the word at `at` and the position behind it; -1 if it is none."""
     stop, word = at, 0
@@ -99,7 +101,7 @@ def level_at(data: Any, at: int, end: int) -> tuple[int, int]:
     return -1, stop
 
 
-@kernel
+@kernel_lean
 def after_blanks(data: Any, at: int, end: int) -> int:
     """Where what begins at `at` goes on behind its blanks."""
     while at < end and data[at] == 32:
@@ -107,7 +109,7 @@ def after_blanks(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def before_blanks(data: Any, at: int, end: int) -> int:
     """Where [at, end) ends without the blanks at its end."""
     while end > at and data[end - 1] == 32:
@@ -115,46 +117,27 @@ def before_blanks(data: Any, at: int, end: int) -> int:
     return end
 
 
-@kernel
-def is_plain(data: Any, at: int, end: int) -> bool:
-    """Whether a text has single blanks, no control characters and ASCII only, so that its bytes compare as they are."""
-    before = 32
-    for place in range(at, end):
-        byte = data[place]
-        if byte < 32 or byte > 126 or (byte == 32 and before == 32):
-            return False
-        before = byte
-    return True
-
-
-@kernel
-def has_escape(data: Any, at: int, end: int) -> bool:
-    """Whether there are colours of a terminal."""
-    for place in range(at, end):  # noqa: SIM110 (numba knows no generators)
-        if data[place] == 27:
-            return True
-    return False
-
-
-@kernel
+@kernel_lean
 def bracket_end(data: Any, at: int, end: int) -> int:
     """Position behind the bracket that opens at `at`, -1 if it does not close soon."""
     depth = 0
     for place in range(at, min(end, at + LONGEST_CONTEXT)):
-        if data[place] == 91:
+        byte = byte_at(data, place)
+        if byte == 91:
             depth += 1
-        elif data[place] == 93:
+        elif byte == 93:
             depth -= 1
             if depth == 0:
                 return place + 1
     return -1
 
 
-@kernel
+@kernel_lean
 def contexts_end(data: Any, start: int, end: int) -> int:
-    """Where the message begins behind its leading brackets; -1 where the slow path must decide."""
-    if has_escape(data, start, end):
-        return -1
+    """Where the message begins behind its leading brackets; -1 where the slow path must decide.
+
+    Colours in the message itself are for `is_plain` to see.
+    """
     at = start
     for _ in range(MOST_CONTEXTS):
         if at >= end or data[at] != 91:
@@ -165,51 +148,69 @@ def contexts_end(data: Any, start: int, end: int) -> int:
         for mark in (58, 44, 32):
             if at < end and data[at] == mark:
                 at += 1
-    return -1 if at == start and has_lost_front(data, at, end) else at
+    is_damaged = has_escape(data, start, at) or (at == start and has_lost_front(data, at, end))
+    return -1 if is_damaged else at
 
 
-@kernel
+@kernel_inlined
 def equals(data: Any, at: int, pieces: Any, start: int, size: int) -> bool:
     """Whether the `size` bytes of `pieces` from `start` stand at `at`."""
     for place in range(size):  # noqa: SIM110 (numba knows no generators)
-        if data[at + place] != pieces[start + place]:
+        if byte_at(data, at + place) != byte_at(pieces, start + place):
             return False
     return True
 
 
-@kernel
+@kernel_inlined
+def place_of(data: Any, at: int, highest: int, pieces: Any, start: int, size: int) -> int:
+    """Where the `size` bytes of `pieces` from `start` stand in data, from `at` to `highest`; behind that if nowhere."""
+    if size == 0:
+        return at
+    first = byte_at(pieces, start)
+    while at <= highest and (byte_at(data, at) != first or not equals(data, at, pieces, start, size)):
+        at += 1
+    return at
+
+
+@kernel_lean
 def match_pieces(
-    data: Any, at: int, end: int, pieces: Any, bounds: Any, first: int, last: int, spans: Any, column: int
+    data: Any, at: int, end: int, pieces: Any, bounds: Any, first: int, last: int, out: Any, number: int, column: int
 ) -> bool:
-    """Whether the message data[at:end) is the text of pieces `first` to `last` (excluded); its values into `spans`."""
-    begin = at
+    """Whether the message data[at:end) is the text of pieces `first` to `last` (excluded).
+
+    The spans of its values go into row `number` of `out`.
+    """
     for piece in range(first, last):
         start, size = bounds[piece], bounds[piece + 1] - bounds[piece]
         place = end - size if piece == last - 1 and piece > first else at
         highest = end - size if piece > first else at
         if place < at or place + size > end:
             return False
-        while place <= highest and not equals(data, place, pieces, start, size):
-            place += 1
+        place = place_of(data, place, highest, pieces, start, size)
         if place > highest:
             return False
-        number = piece - first - 1
-        if 0 <= number < 14:
-            spans[column + 2 * number] = at
-            spans[column + 2 * number + 1] = place - at
+        value = piece - first - 1
+        if 0 <= value < 14:
+            out[number, column + 2 * value] = at
+            out[number, column + 2 * value + 1] = place - at
         at = place + size
-    return at == end and begin <= at
+    return bool(at == end)
 
 
-@kernel
-def is_one_of(data: Any, at: int, end: int, names: Any, bounds: Any, first: int, last: int) -> bool:
-    """Whether the simple name of the logger data[at:end) is one of the names `first` to `last` (excluded)."""
-    while end > at and data[end - 1] == 36:
+@kernel_lean
+def simple_name(data: Any, at: int, end: int) -> tuple[int, int]:
+    """Where the simple name of the logger data[at:end) begins and ends."""
+    while end > at and byte_at(data, end - 1) == 36:
         end -= 1
-    start = at
-    for place in range(at, end):
-        if data[place] == 46:
-            start = place + 1
+    start = end
+    while start > at and byte_at(data, start - 1) != 46:
+        start -= 1
+    return start, end
+
+
+@kernel_lean
+def is_one_of(data: Any, start: int, end: int, names: Any, bounds: Any, first: int, last: int) -> bool:
+    """Whether a simple name is one of the names `first` to `last` (excluded)."""
     for name in range(first, last):
         low, high = bounds[name], bounds[name + 1]
         if high - low == end - start and equals(data, start, names, low, high - low):
@@ -217,68 +218,42 @@ def is_one_of(data: Any, at: int, end: int, names: Any, bounds: Any, first: int,
     return False
 
 
-@kernel
-def recognise(
-    data: Any, at: int, end: int, logger: int, logger_end: int, table: Any, place: int, spans: Any, column: int
-) -> int:
-    """Number of the text that the message data[at:end) is, -1 if it is none; `place` 0: of lines, 1: of exceptions."""
-    pieces, piece_bounds, first_piece, names, name_bounds, first_name, keys, first_candidate, candidates = table
-    while at < end and data[at] == 32:
-        at += 1
-    while end > at and (data[end - 1] == 32 or data[end - 1] == 46):
-        end -= 1
-    row = -1
-    if end - at >= 4:
-        key = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3] + place * 4294967296
-        low, high = 0, len(keys)
-        while low < high:
-            middle = (low + high) // 2
-            if keys[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
-        if low < len(keys) and keys[low] == key:
-            row = low
-    for turn in range(2):
-        group = row if turn == 0 else len(keys) + place
-        if group < 0:
-            continue
-        for number in range(first_candidate[group], first_candidate[group + 1]):
-            pattern: int = candidates[number]
-            first, last = first_name[pattern], first_name[pattern + 1]
-            if last > first and not is_one_of(data, logger, logger_end, names, name_bounds, first, last):
-                continue
-            if match_pieces(
-                data, at, end, pieces, piece_bounds, first_piece[pattern], first_piece[pattern + 1], spans, column
-            ):
-                return pattern
-    return -1
+@kernel_lean
+def group_of(data: Any, at: int, end: int, place: int, keys: Any) -> int:
+    """Number of the texts that begin with the first four bytes of a message, -1 if none do."""
+    if end - at < 4:
+        return -1
+    key = uint32_at(data, at) + place * 4294967296
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(keys) and keys[low] == key else -1
 
 
-@kernel
+@kernel_lean
 def line_end(data: Any, at: int, end: int) -> int:
     """Where the line ends that begins at `at`."""
-    while at < end and data[at] != 10:
+    while at < end and byte_at(data, at) != 10:
         at += 1
     return at
 
 
-@kernel
+@kernel_lean
 def class_end(data: Any, at: int, end: int) -> int:
     """Where the name of a class ends that begins at `at`: letters, digits, `.`, `$` and `_`."""
-    while at < end and (
-        97 <= data[at] <= 122
-        or 65 <= data[at] <= 90
-        or 48 <= data[at] <= 57
-        or data[at] == 46
-        or data[at] == 36
-        or data[at] == 95
-    ):
+    while at < end:
+        byte = byte_at(data, at)
+        if not (97 <= byte <= 122 or 65 <= byte <= 90 or 48 <= byte <= 57 or byte == 46 or byte == 36 or byte == 95):
+            break
         at += 1
     return at
 
 
-@kernel
+@kernel_lean
 def are_frames(data: Any, at: int, end: int) -> bool:
     """Whether all lines are blank or those of a stack trace: a tab, then `at` or `...`."""
     while at < end:
@@ -289,11 +264,11 @@ def are_frames(data: Any, at: int, end: int) -> bool:
     return True
 
 
-@kernel
-def thrown_at(data: Any, at: int, end: int, out: Any) -> int:
+@kernel_lean
+def thrown_at(data: Any, at: int, end: int, out: Any, number: int) -> int:
     """Class and text of the exception that the lines data[at:end) show.
 
-    1: found, the spans written to `out`; 0: there are only blank lines; -1: for the slow path.
+    1: found, the spans written to row `number` of `out`; 0: there are only blank lines; -1: for the slow path.
     """
     behind = line_end(data, at, end) + 1
     stop = without_return(data, at, behind - 1)
@@ -307,18 +282,17 @@ def thrown_at(data: Any, at: int, end: int, out: Any) -> int:
     text = min(place + 2, stop)
     if not are_frames(data, behind, end) or not is_plain(data, text, stop):
         return -1
-    out[10], out[11] = at, place - at
-    out[12], out[13] = text, stop - text
+    out[number, 10], out[number, 11] = at, place - at
+    out[number, 12], out[number, 13] = text, stop - text
     return 1
 
 
-@kernel
+@kernel_lean
 def take_apart(data: Any, entries: Any, times: Any, out: Any) -> int:
     """Fill `times` and `out` (columns above) for entries of the brokers' layout; return how many were taken apart."""
     count = 0
     for number in range(len(entries)):
-        row = out[number]
-        row[0], row[1], row[9], row[11], row[13] = 2, -1, -1, 0, 0
+        out[number, 0], out[number, 1], out[number, 9], out[number, 11], out[number, 13] = 2, -1, -1, 0, 0
         start, head_end, end = int(entries[number, 0]), int(entries[number, 1]), int(entries[number, 2])
         tail = min(head_end + 1, end)
         if head_end > start and data[head_end - 1] == 13:
@@ -326,59 +300,83 @@ def take_apart(data: Any, entries: Any, times: Any, out: Any) -> int:
         times[number] = printed_time(data, start, head_end)
         if times[number] < 0:
             continue
-        row[2], at = level_at(data, after_blanks(data, start + 25, head_end), head_end)
+        level, at = level_at(data, after_blanks(data, start + 25, head_end), head_end)
+        out[number, 2] = level
         at = after_blanks(data, at, head_end)
         if at < head_end and data[at] in CLOSING:
             continue
         head_end = before_blanks(data, at, head_end)
         logger = logger_start(data, at, head_end)
-        if logger < 0 or row[2] < 0:
+        if logger < 0 or level < 0:
             continue
         message, logger_end = contexts_end(data, at, logger), name_end(data, logger + 2, head_end - 1)
         if logger_end < 0 or message < 0 or not is_plain(data, message, logger):
             continue
-        row[3], row[4] = at, message - at
-        row[5], row[6] = logger + 2, logger_end - logger - 2
-        row[7], row[8] = message, logger - message
-        row[14] = thrown_at(data, tail, end, row)
-        row[15] = may_show_error(data, message, logger)
-        row[0] = 3
+        out[number, 3], out[number, 4] = at, message - at
+        out[number, 5], out[number, 6] = logger + 2, logger_end - logger - 2
+        out[number, 7], out[number, 8] = message, logger - message
+        out[number, 14] = thrown_at(data, tail, end, out, number)
+        out[number, 15] = may_show_error(data, message, logger)
+        out[number, 0] = 3
         count += 1
     return count
 
 
-@kernel
-def recognise_texts(data: Any, table: Any, place: int, out: Any, text: int, spans: int, result: int) -> int:
+@kernel_lean
+def recognise_texts(
+    data: Any, pieces: Any, piece_bounds: Any, first_piece: Any, names: Any, name_bounds: Any, first_name: Any,
+    keys: Any, first_candidate: Any, candidates: Any, place: int, out: Any, text: int, spans: int, result: int,
+) -> int:  # fmt: skip
     """Write the numbers of the texts in column `text` of open entries into `result`; return how many are known.
 
-    `table` are the texts (text/logs/tables.py); `place` 0: messages of lines, 1: of exceptions.
+    The texts are given as text/logs/tables.py has them; `place` 0: messages of lines, 1: of exceptions. -1 is written
+    where none is known.
     """
     count = 0
     for number in range(len(out)):
-        row = out[number]
-        if row[0] == 3 and (place == 0 or row[14] == 1):
-            at = row[text]
-            row[result] = recognise(data, at, at + row[text + 1], row[5], row[5] + row[6], table, place, row, spans)
-            count += 1 if row[result] >= 0 else 0
+        if out[number, 0] != 3 or (place == 1 and out[number, 14] != 1):
+            continue
+        at = after_blanks(data, int(out[number, text]), int(out[number, text]) + int(out[number, text + 1]))
+        end = int(out[number, text]) + int(out[number, text + 1])
+        while end > at and (byte_at(data, end - 1) == 32 or byte_at(data, end - 1) == 46):
+            end -= 1
+        name, name_stop = simple_name(data, int(out[number, 5]), int(out[number, 5]) + int(out[number, 6]))
+        own, found = group_of(data, at, end, place, keys), -1
+        for turn in range(2):
+            group = own if turn == 0 else len(keys) + place
+            if group < 0 or found >= 0:
+                continue
+            for candidate in range(first_candidate[group], first_candidate[group + 1]):
+                pattern: int = candidates[candidate]
+                first, last = first_name[pattern], first_name[pattern + 1]
+                if last > first and not is_one_of(data, name, name_stop, names, name_bounds, first, last):
+                    continue
+                first, last = first_piece[pattern], first_piece[pattern + 1]
+                if match_pieces(data, at, end, pieces, piece_bounds, first, last, out, number, spans):
+                    found = pattern
+                    break
+        out[number, result] = found
+        count += 1 if found >= 0 else 0
     return count
 
 
-@kernel
+@kernel_lean
 def name_end(data: Any, at: int, end: int) -> int:
     """Where the name of a logger ends (its line number is cut off); -1 if it is none of a class."""
     dots = 0
     for place in range(at, end):
-        if data[place] == 46:
+        byte = byte_at(data, place)
+        if byte == 46:
             dots += 1
             if place == at or place + 1 == end or data[place + 1] == 46 or data[place + 1] == 58:
                 return -1
-        if data[place] == 58:
+        if byte == 58:
             is_line = dots > 0 and 1 < end - place < 8 and digits(data, place + 1, end - place - 1) >= 0
             return place if is_line else -1
     return end if dots else -1
 
 
-@kernel
+@kernel_lean
 def has_lost_front(data: Any, at: int, end: int) -> bool:
     """Whether a message may begin with the rest of a bracket, or with one of another kind."""
     if at < end and data[at] == 60:
@@ -391,64 +389,5 @@ def has_lost_front(data: Any, at: int, end: int) -> bool:
     return False
 
 
-@kernel
-def may_be_request(data: Any, at: int, end: int) -> bool:
-    """Whether a message begins as those of the request logger do (`Completed request`)."""
-    return end - at > 10 and data[at] == 67 and data[at + 9] == 32 and data[at + 10] == 114
-
-
-@kernel
-def may_show_error(data: Any, at: int, end: int) -> bool:
-    """Whether a message may show an exception (`Exce`, `rror`, `CODE: `), or is one of the request logger."""
-    if may_be_request(data, at, end):
-        return True
-    for place in range(at, end - 3):
-        if data[place + 1] == 58 and data[place + 2] == 32 and 65 <= data[place] <= 90:
-            return True
-        if data[place] == 114 and uint32_at(data, place) == RROR:
-            return True
-        if data[place] == 69 and uint32_at(data, place) == EXCE:
-            return True
-    return False
-
-
-@kernel
-def numbers_of(data: Any, starts: Any, lengths: Any, values: Any) -> None:
-    """Numbers as Java and Scala print them (`5`, `Some(5)`, `OptionalInt[5]`); -1 for what is none or negative."""
-    for number in range(len(starts)):
-        at, end = starts[number], starts[number] + lengths[number]
-        values[number] = -1
-        while at < end and data[at] == 32:
-            at += 1
-        while end > at and data[end - 1] == 32:
-            end -= 1
-        if end - at > 5 and data[at] == 83 and data[at + 1] == 111 and data[at + 2] == 109 and data[at + 3] == 101:
-            at += 4
-        elif end - at > 9 and data[at] == 79 and data[at + 1] == 112 and data[at + 2] == 116 and data[at + 7] == 108:
-            at += 8
-            while at < end and (97 <= data[at] <= 122 or 65 <= data[at] <= 90):
-                at += 1
-        if at < end and (data[at] == 40 or data[at] == 91):
-            at += 1
-        if end > at and (data[end - 1] == 41 or data[end - 1] == 93):
-            end -= 1
-        if 0 < end - at < 19:
-            values[number] = digits(data, at, end - at)
-
-
-@kernel
-def split_partitions(data: Any, starts: Any, lengths: Any, partitions: Any) -> None:
-    """Shorten spans of `topic-partition` to the topic and write the partitions; -1 where there is none."""
-    for number in range(len(starts)):
-        start, end = starts[number], starts[number] + lengths[number]
-        at = end
-        while at > start and 48 <= data[at - 1] <= 57:
-            at -= 1
-        partitions[number] = -1
-        if 0 < end - at < 11 and at > start and data[at - 1] == 45:
-            partitions[number] = digits(data, at, end - at)
-            lengths[number] = at - 1 - start
-
-
-for _kernel in (take_apart, recognise_texts, numbers_of, split_partitions):
+for _kernel in (take_apart, recognise_texts):
     _kernel.follows = find_entries

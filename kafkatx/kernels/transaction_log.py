@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.bytes import int8_at, int16_at, int32_at, int64_at, uvarint_at, varint_at
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel_inlined, kernel_lean
 
-PLACES = np.dtype(
-    [(name, "i4") for name in ("id_start", "id_length", "list_start", "list_length", "tags_start", "tags_length")]
-)
-"""Where the variable parts of a row lie in the buffer; a length of -1 is "none"."""
+ID_START, ID_LENGTH, LIST_START, LIST_LENGTH, TAGS_START, TAGS_LENGTH = 0, 1, 2, 3, 4, 5
+KINDS_OF_PLACES = 6
+"""Lines of a table of places: where the variable parts of each row lie in the buffer; a length of -1 is "none"."""
 
 READ, NO_RECORD, BAD_KEY, UNKNOWN_KEY, BAD_VALUE, UNKNOWN_VALUE, NOT_HELD = 0, 1, 2, 3, 4, 5, 6
 """Outcome of reading one record."""
@@ -23,7 +22,7 @@ MOST_MS = 1 << 61
 """No time or difference of times is larger, so that their sum stays within int64."""
 
 
-@kernel
+@kernel_lean
 def end_of_partitions_v0(data: Any, at: int, end: int) -> int:
     """Position behind a partition list of version 0, -1 if it runs past `end`."""
     if at + 4 > end:
@@ -47,7 +46,7 @@ def end_of_partitions_v0(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def end_of_tags(data: Any, at: int, end: int) -> int:
     """Position behind a block of tagged fields, -1 if it runs past `end`."""
     count, at = uvarint_at(data, at, end)
@@ -62,7 +61,7 @@ def end_of_tags(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def end_of_partitions_v1(data: Any, at: int, end: int) -> int:
     """Position behind a partition list of version 1 (compact), -1 if it runs past `end`."""
     topics, at = uvarint_at(data, at, end)
@@ -84,7 +83,7 @@ def end_of_partitions_v1(data: Any, at: int, end: int) -> int:
     return at
 
 
-@kernel
+@kernel_lean
 def read_tags(data: Any, at: int, end: int, out: Any, row: int, places: Any) -> bool:
     """Read the tagged fields of a value of version 1; False if they don't end exactly at `end`."""
     start = at
@@ -107,12 +106,12 @@ def read_tags(data: Any, at: int, end: int, out: Any, row: int, places: Any) -> 
             unknown = True
         at += size
     if unknown:
-        places["tags_start"][row] = start
-        places["tags_length"][row] = end - start
+        places[TAGS_START, row] = start
+        places[TAGS_LENGTH, row] = end - start
     return count >= 0 and at == end
 
 
-@kernel
+@kernel_inlined
 def clear_row(out: Any, places: Any, row: int) -> None:
     """Set a row to "absent"."""
     out["producer_id"][row] = -1
@@ -129,11 +128,11 @@ def clear_row(out: Any, places: Any, row: int) -> None:
     out["value_version"][row] = -1
     out["state"][row] = -1
     out["is_tombstone"][row] = 0
-    places["list_length"][row] = -1
-    places["tags_length"][row] = -1
+    places[LIST_LENGTH, row] = -1
+    places[TAGS_LENGTH, row] = -1
 
 
-@kernel
+@kernel_inlined
 def read_value(data: Any, at: int, end: int, out: Any, row: int, places: Any) -> int:
     """Read a transaction state value in data[at:end]; returns READ, BAD_VALUE or UNKNOWN_VALUE."""
     if end - at < 21:
@@ -147,7 +146,7 @@ def read_value(data: Any, at: int, end: int, out: Any, row: int, places: Any) ->
     out["timeout_ms"][row] = int32_at(data, at + 12)
     out["state"][row] = int8_at(data, at + 16)
     at += 17
-    places["list_start"][row] = at
+    places[LIST_START, row] = at
     if version == 0:
         null = int32_at(data, at) < 0
         behind = end_of_partitions_v0(data, at, end)
@@ -157,7 +156,7 @@ def read_value(data: Any, at: int, end: int, out: Any, row: int, places: Any) ->
     if behind < 0 or behind + 16 > end:
         return BAD_VALUE
     if not null:
-        places["list_length"][row] = behind - at
+        places[LIST_LENGTH, row] = behind - at
     out["updated_at"][row] = int64_at(data, behind)
     out["started_at"][row] = int64_at(data, behind + 8)
     behind += 16
@@ -167,7 +166,7 @@ def read_value(data: Any, at: int, end: int, out: Any, row: int, places: Any) ->
     return READ if read_tags(data, behind, end, out, row, places) else BAD_VALUE
 
 
-@kernel
+@kernel_inlined
 def read_record(data: Any, at: int, end: int, out: Any, row: int, places: Any) -> int:
     """Read the key and value of the record whose key length stands at `at`; returns the outcome."""
     clear_row(out, places, row)
@@ -179,8 +178,8 @@ def read_record(data: Any, at: int, end: int, out: Any, row: int, places: Any) -
     id_length = int16_at(data, at + 2)
     if id_length < 0 or id_length + 4 != key_length:
         return BAD_KEY
-    places["id_start"][row] = at + 4
-    places["id_length"][row] = id_length
+    places[ID_START, row] = at + 4
+    places[ID_LENGTH, row] = id_length
     value_length, at = varint_at(data, at + key_length, end)
     if value_length < -1 or value_length > end - at:
         return BAD_VALUE
@@ -190,7 +189,7 @@ def read_record(data: Any, at: int, end: int, out: Any, row: int, places: Any) -
     return read_value(data, at, at + value_length, out, row, places)
 
 
-@kernel
+@kernel_inlined
 def note_problem(problems: Any, bad: int, batch_row: int, offset: int, outcome: int) -> int:
     """Note that something at `offset` could not be read, while there is room; returns the number of problems."""
     if bad == len(problems):
@@ -201,14 +200,14 @@ def note_problem(problems: Any, bad: int, batch_row: int, offset: int, outcome: 
     return bad + 1
 
 
-@kernel
+@kernel_lean
 def walk_states(
     data: Any, start: int, batches: Any, first_batch: int, skip_records: int, out: Any, places: Any, problems: Any
 ) -> tuple[int, int, int, int]:
     """Read the records of uncompressed batches; `start` is the place in `data` of file position 0 (usually negative).
 
-    Fills `out` (STATE) and `places`; `problems` gets rows (batch row, offset, outcome). Returns (rows, problems,
-    batch row to go on
+    Fills `out` (STATE; every column of a row, whatever stood there) and `places` (int64, a line for each of
+    KINDS_OF_PLACES); `problems` gets rows (batch row, offset, outcome). Returns (rows, problems, batch row to go on
     with, records of it already done); the batch row equals len(batches) when all is read.
     """
     row = 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel, kernel_after
+from kafkatx.kernels.engine import kernel_after, kernel_inlined
 from kafkatx.kernels.rows import NOT_PRINTED
 from kafkatx.kernels.transaction_log import walk_states
 
@@ -57,7 +57,7 @@ for _previous, _next in ((0, 3), (4, 3), (5, 3)):
     LEGAL[_previous, _next] = 2
 
 
-@kernel
+@kernel_inlined
 def open_transaction(out: Any, at: int, rows: Any, number: int, state_partition: int) -> None:
     """Begin a transaction with the row rows[number], whatever its state."""
     out["id_code"][at] = rows["id_code"][number]
@@ -92,7 +92,7 @@ def open_transaction(out: Any, at: int, rows: Any, number: int, state_partition:
     out["flags"][at] = 0
 
 
-@kernel
+@kernel_inlined
 def add_ongoing(out: Any, at: int, rows: Any, number: int) -> None:
     """Add an Ongoing row to its transaction."""
     if out["begin_offset"][at] < 0:
@@ -106,7 +106,7 @@ def add_ongoing(out: Any, at: int, rows: Any, number: int) -> None:
     out["grown_at"][at] = rows["updated_at"][number]
 
 
-@kernel
+@kernel_inlined
 def add_decision(out: Any, at: int, rows: Any, number: int) -> None:
     """Add a Prepare* row to its transaction."""
     out["decision"][at] = rows["state"][number]
@@ -120,7 +120,7 @@ def add_decision(out: Any, at: int, rows: Any, number: int) -> None:
     out["timeout_ms"][at] = rows["timeout_ms"][number]
 
 
-@kernel
+@kernel_inlined
 def add_completion(out: Any, at: int, rows: Any, number: int) -> None:
     """Add a Complete* row to its transaction; where the decision was not seen it is the completion's."""
     out["completion_offset"][at] = rows["offset"][number]
@@ -132,7 +132,7 @@ def add_completion(out: Any, at: int, rows: Any, number: int) -> None:
         out["decided_at"][at] = rows["updated_at"][number]
 
 
-@kernel
+@kernel_inlined
 def add_next(out: Any, at: int, rows: Any, number: int) -> None:
     """Note the row that follows a transaction."""
     out["next_state"][at] = TOMBSTONE if rows["is_tombstone"][number] else rows["state"][number]
@@ -143,7 +143,7 @@ def add_next(out: Any, at: int, rows: Any, number: int) -> None:
     out["next_timeout_ms"][at] = rows["timeout_ms"][number]
 
 
-@kernel
+@kernel_inlined
 def add_initialisation(
     out: Any, at: int, rows: Any, number: int, latest: Any, who: int, state_partition: int, contiguous: bool
 ) -> None:
@@ -167,13 +167,13 @@ def add_initialisation(
     out["is_contiguous"][at] = contiguous
 
 
-@kernel
+@kernel_inlined
 def may_start_alike(one: int, other: int) -> bool:
     """Whether two rows can be of one transaction by its start, which a text may not tell."""
     return bool(one in (other, NOT_PRINTED) or other == NOT_PRINTED)
 
 
-@kernel
+@kernel_inlined
 def goes_on(rows: Any, number: int, latest: Any, who: int) -> bool:
     """Whether a row is of the transaction that the row before it left open.
 
@@ -192,7 +192,7 @@ def goes_on(rows: Any, number: int, latest: Any, who: int) -> bool:
     )
 
 
-@kernel
+@kernel_inlined
 def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_list: int) -> int:
     """Kind of what the state machine can't have written after the row before, 0 if nothing.
 
@@ -233,7 +233,7 @@ def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_l
     return 0
 
 
-@kernel
+@kernel_inlined
 def note_latest(rows: Any, number: int, latest: Any, who: int, state_partition: int) -> None:
     """Make rows[number] the id's latest row."""
     latest["id_code"][who] = who

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 from kafkatx.evidence.coverage import coverage_of, nothing_read
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import book_of
 from kafkatx.histories.timeline_rows import Wanted
+from kafkatx.kernels.distinct import distinct
 from kafkatx.local.cores import readers
 from kafkatx.stages.models import build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError
@@ -101,7 +100,7 @@ def _unknown(models: list[CaptureModel], wanted: Wanted) -> str:
 
 def _in_logs(model: CaptureModel) -> set[str]:
     """Ids that logs name."""
-    codes = np.unique(model.logs.events["transactional_id_code"])
+    codes = distinct(model.logs.events["transactional_id_code"])
     return {model.logs.facts.strings[code] for code in codes.tolist() if code >= 0}
 
 

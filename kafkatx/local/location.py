@@ -21,6 +21,7 @@ from kafkatx.histories.location import Location, Locations, RecordFacts, StateFa
 from kafkatx.histories.timeline import book_of
 from kafkatx.histories.timeline_rows import TRANSACTION
 from kafkatx.histories.visibility import Sight, Visibility, span_at, visibility
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.local.batch_at import MAGIC, Held, batch_at, batch_facts, record_at, unlisted_in
 from kafkatx.local.state_row import state_row
@@ -126,7 +127,7 @@ def _partitions_of_transaction(model: CaptureModel, key: Partition, offset: int)
     parts = model.parts.rows
     return {
         model.topic_partition(int(code))
-        for code in np.unique(parts["partition_code"][np.isin(parts["transaction"], numbers)])
+        for code in distinct(parts["partition_code"][np.isin(parts["transaction"], numbers)])
     }
 
 
@@ -137,7 +138,7 @@ def _owners(model: CaptureModel, key: Partition, offset: int) -> list[int]:
     spans = model.spans[rows]
     inside = (spans["first_offset"] <= offset) & (spans["last_offset"] >= offset)
     owners = model.parts.owner[rows[inside | (spans["marker_offset"] == offset)]]
-    return [int(owner) for owner in np.unique(owners) if owner >= 0]
+    return [int(owner) for owner in distinct(owners) if owner >= 0]
 
 
 def _transactions_with_row(model: CaptureModel, state_partition: int, offset: int) -> list[int]:

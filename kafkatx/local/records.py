@@ -37,8 +37,11 @@ def records(segment: str | Path | bytes | bytearray | memoryview | Any) -> Itera
     with closing(_opened(segment)) as file:
         walk = ColumnWalk(file)
         for chunk in walk.column_chunks():
-            if chunk.rows:
-                yield pa.RecordBatch.from_arrays(_columns(chunk, columns), schema=columns)
+            made = pa.RecordBatch.from_arrays(_columns(chunk, columns), schema=columns) if chunk.rows else None
+            del chunk  # who drops the batch drops all that it lies in
+            if made is not None:
+                yield made
+                del made
         if walk.damage:
             raise NothingReadableError(_told(walk))
 

@@ -19,7 +19,6 @@ from kafkatx.kernels.rows import VALID
 from kafkatx.segments.batches import Rows, SegmentWalk
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
-from kafkatx.segments.records import RecordWalk
 from kafkatx.segments.resync import crc_matches
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.ahead import Ahead
@@ -50,21 +49,24 @@ def planned(item: Item, limit: int, records: bool, ahead: Ahead) -> PartedFile[C
     given = FileReading(item, coverage_of(None, item, None), FileReach(0, item.base_offset), limit)
     walk = {"first_offset": first_offset, "offset_limit": limit}
     has_states = records and item.topic == TRANSACTION_STATE
-    reads = Reads(partial(_walk_of, records, walk), partial(_checked, has_states, walk))
+    reads = Reads(partial(_walk_of, records, walk), partial(_checked, records, has_states, walk))
     return PartedFile(given, reads, ahead, RECORDS_STRETCH_BYTES if records else None)
 
 
 def _walk_of(records: bool, walk: dict[str, Any], file: OpenFile, extent: Extent) -> SegmentWalk:
     options = {"check": CHECK_ALL, **extent.options(), **walk}
-    return RecordWalk(file, is_lasting=False, **options) if records else SegmentWalk(file, **options)
+    if not records:
+        return SegmentWalk(file, **options)
+    from kafkatx.segments.records import RecordWalk
+
+    return RecordWalk(file, is_lasting=False, **options)
 
 
-def _checked(has_states: bool, options: dict[str, Any], walk: SegmentWalk) -> Iterator[tuple[Rows, Checked]]:
+def _checked(has_records: bool, has_states: bool, options: dict[str, Any], walk: Any) -> Iterator[tuple[Rows, Checked]]:
     states = StateWalk(walk.file, Names(), **options) if has_states else None
     for chunk in walk.chunks():
-        old, records = _old_messages(walk.file, chunk.rows), 0
-        if isinstance(walk, RecordWalk):
-            records = sum(len(part.records) for part in walk.chunks_of(chunk))
+        old = _old_messages(walk.file, chunk.rows)
+        records = sum(len(part.records) for part in walk.chunks_of(chunk)) if has_records else 0
         if states is not None:
             states.damage.clear()
             states.states_of(chunk)

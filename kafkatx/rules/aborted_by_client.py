@@ -112,7 +112,8 @@ def find(model: CaptureModel) -> Found:
     perhaps = ended.reason == Reason.no_bump_release
     by_client = (is_abort & (ended.ended_by == EndedBy.client)) | perhaps
     went_on = {number: later_lines(model, number) for number in unwitnessed(model, by_client)}
-    unsent = np.isin(np.arange(len(by_client)), [number for number, lines in went_on.items() if lines])
+    unsent = np.zeros(len(by_client), np.bool_)
+    unsent[[number for number, lines in went_on.items() if lines]] = True
     for group in _by_id(model, unsent):
         lines = event_refs(model, went_on[int(group.numbers[0])], 3)
         unsent_end = Unsent(**row_end(group), is_unsent=True, went_on=lines)

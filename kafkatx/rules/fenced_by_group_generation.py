@@ -41,6 +41,7 @@ from kafkatx.histories.endings import EndedBy, Protocol
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_partitions import Status
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
@@ -150,7 +151,7 @@ def _before(logs: LogModel, client: ClientInstance | None, row: int) -> tuple[in
         return ()
     events = logs.of_kind(*GROUP_EVENTS)
     of_source = logs.events["source"] == client.source
-    groups = np.unique(logs.events["group_code"][of_source])
+    groups = distinct(logs.events["group_code"][of_source])
     is_theirs = of_source[events] | np.isin(logs.events["group_code"][events], groups[groups >= 0])
     near = events[is_theirs & (logs.times[events] >= at - BEFORE_MS) & (logs.times[events] <= at + CLIENT_TOLERANCE_MS)]
     return tuple(number for number in near.tolist() if number < row or logs.events["source"][number] != client.source)
@@ -230,7 +231,7 @@ def _without_offsets(model: CaptureModel) -> Array:
     by_client_itself = (ended.ended_by == EndedBy.client) & (ended.protocol == Protocol.classic)
     aborted = by_client_itself & (model.transactions["decision"] == PREPARE_ABORT)
     empty = _empty_offsets(model)
-    return np.unique(empty[aborted[empty]])
+    return distinct(empty[aborted[empty]])
 
 
 def _empty_offsets(model: CaptureModel) -> Array:

@@ -22,6 +22,7 @@ import numpy as np
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels import transactions as fold
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.rules.answers.broker_said import INCONSISTENT_WORDS, inconsistent_told
 from kafkatx.terms.records import dataclass
@@ -107,7 +108,7 @@ def find(model: CaptureModel) -> Found:
     """One case for each transactional.id with rows that don't fit, and for what coordinators say themselves."""
     yield from inconsistent_told(model)
     odd = model.oddities[(model.oddities["is_contiguous"] == 1) | np.isin(model.oddities["kind"], ALONE)]
-    for code in np.unique(odd["id_code"]):
+    for code in distinct(odd["id_code"]):
         yield _inconsistent(model, model.transactional_id(int(code)), odd[odd["id_code"] == code])
 
 

@@ -30,6 +30,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import MADE_RANDOM, statements_of
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.leaders import told_of
 from kafkatx.rules.answers.places import place_of
@@ -135,7 +136,7 @@ def _on_disk(one: OpenSpan) -> Case:
 def _groups_of(model: CaptureModel, partition: int) -> NameList:
     """Groups that logs and settings name and whose offsets lie in a partition of `__consumer_offsets`."""
     logs = model.logs
-    codes = {int(code) for code in np.unique(logs.events["group_code"]) if code >= 0}
+    codes = {int(code) for code in distinct(logs.events["group_code"]) if code >= 0}
     names = {logs.facts.strings[code] for code in codes}
     names |= {
         one.value for one in logs.facts.settings if one.name == "group.id" and one.value not in AUTOMATIC and one.value

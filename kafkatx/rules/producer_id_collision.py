@@ -29,6 +29,7 @@ from kafkatx.findings.one_failure import known_as, left
 from kafkatx.findings.refused_writes import RefusedWrites, by_producer, case_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -82,7 +83,7 @@ def _of_records(model: CaptureModel) -> Iterator[Case]:
     known = _known(model, several) if len(several) else np.zeros(0, _KNOWN)
     for producer_id in several.tolist():
         mine = known[known["producer_id"] == producer_id]
-        spans = {int(code): mine["at"][mine["id_code"] == code] for code in np.unique(mine["id_code"])}
+        spans = {int(code): mine["at"][mine["id_code"] == code] for code in distinct(mine["id_code"])}
         first, last = max(times.min() for times in spans.values()), min(times.max() for times in spans.values())
         if first <= last:  # each of them was in use while the others were
             yield _carried(model, producer_id, list(spans), int(first), int(mine["at"].max()))

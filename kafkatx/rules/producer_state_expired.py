@@ -36,6 +36,7 @@ from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.expiries.without_id import WITHOUT_ID_WORDS, unmapped_without_id
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
@@ -92,7 +93,7 @@ class Taken:
 def find(model: CaptureModel) -> Found:
     """One case for each client, and each producer that brokers tell of; then those that healed by themselves.
 
-    Then each producer of whom a leader took batches all the same.
+    Then each producer of whom a leader took batches all the same, and each without an id whose id was not known.
     """
     logs, release = model.logs, model.logs.settings.release
     healed = _retried(model)
@@ -112,6 +113,7 @@ def find(model: CaptureModel) -> Found:
         yield failure_case(model, found, told, Verdict.likely, severity)
     yield from _healed(model, healed)
     yield from _taken(model)
+    yield from unmapped_without_id(model)
 
 
 def _retried(model: CaptureModel) -> dict[int, list[int]]:
@@ -326,7 +328,7 @@ TAKEN_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, HEALED_WORDS, TAKEN_WORDS),
+    words=(WORDS, HEALED_WORDS, TAKEN_WORDS, WITHOUT_ID_WORDS),
     depth=3,
     causes=(("unresolved_sequence", same_id_and_time),),
     decided_by=(Side.client, Side.broker),

@@ -24,6 +24,7 @@ from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_COMMIT
@@ -120,7 +121,7 @@ def find(model: CaptureModel) -> Found:
 def holders(model: CaptureModel) -> Iterator[OpenSpan]:
     """The oldest open data of each partition: they hold its last stable offset."""
     held = model.spans[(model.spans["flags"] & OPEN) != 0]
-    for code in np.unique(held["partition_code"]):
+    for code in distinct(held["partition_code"]):
         if model.log_extents[int(code)].topic in INTERNAL:
             continue  # offsets that wait are told by group, not by partition
         of_partition = model.spans_of(int(code))

@@ -55,6 +55,7 @@ from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
+from kafkatx.rules.timeouts.aged import AGED_WORDS, timed_out_by_age
 from kafkatx.rules.timeouts.early_fences import FENCED_EARLY, EarlyFence, fenced_early
 from kafkatx.rules.timeouts.ended_processes import BREAKS_OFF, ITS_PROCESS, restarted
 from kafkatx.rules.timeouts.failed_checkpoints import failed_commits
@@ -148,6 +149,7 @@ def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
     yield from timed_out_by_refusals(model)
     yield from timed_out_by_late_commits(model)
+    yield from timed_out_by_age(model)
     for group in groups(model, EndedBy.timeout):
         facts: Facts | DataFacts | TimedOutInLogs
         severity = Severity.warning
@@ -383,7 +385,7 @@ DATA_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, TOLD_WORDS, ALONE_WORDS, LATE_WORDS),
+    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, TOLD_WORDS, ALONE_WORDS, LATE_WORDS, AGED_WORDS),
     depth=3,
     caused_by=(
         ("broker_unreachable", same_time),

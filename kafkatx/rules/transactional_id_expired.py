@@ -28,14 +28,13 @@ from kafkatx.rules.answers.unknown_id import UNKNOWN_ID_WORDS, unknown_told
 from kafkatx.rules.expiries.forgotten import SETTING, UNMAPPED, expiration_of
 from kafkatx.rules.expiries.in_logs import ENDED, LOG_WORDS, told_in_logs
 from kafkatx.rules.expiries.in_rows import ROW_WORDS, after_gaps, after_tombstones
+from kafkatx.rules.expiries.without_id import lacks_id
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.template import pick
 from kafkatx.words.values import facts
 
-BY_JAVA = (EventKind.to_abortable, EventKind.to_fatal)
-"""Lines that begin with the bracket of their client."""
 SENT = (EventKind.produce_retry, EventKind.produce_failed, EventKind.batch_expired, EventKind.idempotent_bump)
 """Lines about batches that were under way: their partitions were in a transaction that the coordinator knew."""
 AT_WORK = (*ENDED, EventKind.begin_called, *SENT)
@@ -70,22 +69,13 @@ def _by_the_error(model: CaptureModel) -> Iterator[Case]:
 
 
 def _is_refuted(model: CaptureModel, told: ToldFailure) -> bool:
-    """Whether the coordinator's rows know the id, the ids of the client say nothing of it, or the client has none.
-
-    Java's bracket names the transactional.id of every producer that has one.
-    """
+    """Whether the coordinator's rows know the id, the ids of the client say nothing of it, or the client has none."""
     client, name = told.client, told.transactional_id
-    if name is None and any(_is_without_id(model.logs, row) for row in told.rows):
+    if lacks_id(model, told):
         return True
     if name is not None and model.latest_of(model.id_code(name)) is not None:
         return True
     return client is not None and name is not None and (not client.owns_producer_ids or hands_ids_on(model, name))
-
-
-def _is_without_id(logs: LogModel, row: int) -> bool:
-    client_id = logs.string(row, "client_id")
-    is_java = client_id is not None and "#" not in client_id and "Exception" in (logs.string(row, "error") or "")
-    return is_java and logs.kind(row) in BY_JAVA
 
 
 def _was_active(model: CaptureModel, told: ToldFailure) -> bool:

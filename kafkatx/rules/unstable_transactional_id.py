@@ -25,6 +25,7 @@ import numpy as np
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.rules.unstable_in_lists import LIST_WORDS, found_in_lists
 from kafkatx.rules.unstable_in_pages import PAGE_WORDS, found_in_pages
@@ -114,7 +115,7 @@ def find(model: CaptureModel) -> Found:
 def _lives(model: CaptureModel) -> list[_Life]:
     """Lifetimes of the ids that ran transactions, from arrays; objects only for ids whose name has a random part."""
     t = model.transactions
-    chosen = [code for code in np.unique(t["id_code"]) if skeleton_of(model.transactional_id(code)) is not None]
+    chosen = [code for code in distinct(t["id_code"]) if skeleton_of(model.transactional_id(code)) is not None]
     lives = []
     order = np.argsort(t["id_code"], kind="stable")
     codes = t["id_code"][order]
@@ -135,7 +136,7 @@ def _first_inits(model: CaptureModel) -> Array:
 def _life(model: CaptureModel, code: int, rows: Array, init: int) -> _Life:
     starts = rows["started_at"][rows["started_at"] >= 0]
     ends = np.maximum(rows["completion_timestamp"], rows["decided_at"])
-    lists = {int(value) for value in np.unique(rows["partitions_code"]) if value >= 0}
+    lists = {int(value) for value in distinct(rows["partitions_code"]) if value >= 0}
     return _Life(
         code,
         model.transactional_id(code),
@@ -143,7 +144,7 @@ def _life(model: CaptureModel, code: int, rows: Array, init: int) -> _Life:
         int(starts.max()) if len(starts) else -1,
         int(ends.max()),
         {member for number in lists for member in model.labels.partition_lists[number]} | model.counted.listed_by(code),
-        set(np.unique(rows["producer_id"]).tolist()),
+        set(distinct(rows["producer_id"]).tolist()),
     )
 
 

@@ -23,7 +23,9 @@ from kafkatx.kernels.batches import (
 )
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.damage import Damage, noted
+from kafkatx.segments.free_arrays import lent
 from kafkatx.segments.resync import ExpectedNext, Resync, crc_matches, is_zero, size_of
+from kafkatx.segments.stepping import Steps
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
@@ -32,6 +34,8 @@ FEW_ROWS = 256
 """Batches after which a walk knows about how many there are to come: whether the kernel is to be compiled."""
 BUFFER_SIZE = 2 << 20
 FEW_BYTES = 4096
+FIRST_BYTES = 256 << 10
+"""What says how large batches are, where steps are taken if they are large."""
 LARGEST_BUFFER = 64 << 20
 """A batch above this is not held in memory: its CRC is taken in pieces."""
 STRETCH_BYTES = 64 << 20
@@ -95,11 +99,13 @@ class SegmentWalk:
         self._boundary = start
         self._resync = Resync(file)
         self._size = file.size
-        self._buffer = memoryview(bytearray(min(max(BUFFER_SIZE, HEADER_SIZE), max(file.size, 1))))
+        size = max(BUFFER_SIZE, HEADER_SIZE)
+        self._buffer = lent(size).data if file.size >= size else memoryview(bytearray(max(file.size, 1)))
         self._buffer_position = start
         self._filled = 0
-        self._wanted = len(self._buffer)
-        self._seen = seen_producers()
+        self._steps = Steps(file, check, bodies)
+        self._wanted = min(FIRST_BYTES, len(self._buffer)) if self._steps.may_come else len(self._buffer)
+        self._seen, self._is_behind_message = seen_producers(), False
 
     @property
     def fit(self) -> ExpectedNext:
@@ -121,9 +127,12 @@ class SegmentWalk:
                 self._fill(position)
             before = self._fit
             count, position, stop = self._up_to_boundary(out, before, *self._next(position, out))
-            walk_batches.count(count, count * (self._size - position) // max(self._filled, 1))
+            if not self._steps.are_next:
+                walk_batches.count(count, count * (self._size - position) // max(self._filled, 1))
             if count:
+                self._is_behind_message = bool(out["magic"][count - 1] < 2)
                 self._wanted = self._worth_reading(out[:count])
+                self._steps.learn(out[:count], self._size - position)
                 rows, is_full = out[:count], 2 * count > len(out)
                 yield Chunk(rows if is_full else rows.copy(), self._buffer[: self._filled], self._buffer_position)
                 out = np.empty(self._most_rows, BATCH) if is_full else out
@@ -131,7 +140,7 @@ class SegmentWalk:
             if position >= self._boundary and stop != END:
                 stop = MORE_DATA
             elif stop in (DAMAGED, TORN, WRONG_CRC):
-                position = self._step_over(position, stop)
+                position, self._is_behind_message = self._step_over(position, stop), False
 
     def _worth_reading(self, rows: Rows) -> int:
         """How many bytes to ask for next: where batches are larger than what a request costs, a header and little more.
@@ -145,15 +154,15 @@ class SegmentWalk:
     def _begin_stretch(self, position: int) -> None:
         """Forget the producers seen, as a walk would know none that begins here."""
         self._boundary = min((position // self._stretch_bytes + 1) * self._stretch_bytes, self._stop)
-        self._seen = seen_producers()
+        self._seen, self._is_behind_message = seen_producers(), False
 
     def _up_to_boundary(
         self, out: Rows, before: ExpectedNext, count: int, position: int, stop: int
     ) -> tuple[int, int, int]:
         """Give back the batches that begin behind the boundary; the walk goes on with the first of them."""
-        kept = int(np.searchsorted(out["position"][:count], self._boundary))
-        if kept == count:
+        if not count or out["position"][count - 1] < self._boundary:
             return count, position, stop
+        kept = int(np.searchsorted(out["position"][:count], self._boundary))
         self._fit = self._fit_after(out[:kept], before)
         return kept, int(out["position"][kept]), MORE_DATA
 
@@ -166,9 +175,9 @@ class SegmentWalk:
             return kept, int(out["position"][kept]), WRONG_CRC
         if count and stop not in (END, WRONG_CRC):
             header = self.file.read(behind, HEADER_SIZE)
-            if stop == TORN or not self._fit.admits(header):
+            if not self._fit.admits(header) or behind + size_of(header) > self._size:
                 return self._doubt_last(out, count, behind, stop, before, header)
-        if stop == MORE_DATA and not count and behind == self._buffer_position:
+        if stop == MORE_DATA and not count and behind == self._buffer_position and not self._steps.are_next:
             return self._larger_than_buffer(behind, out)
         return count, behind, stop
 
@@ -176,12 +185,12 @@ class SegmentWalk:
         """How many batches stand before the first message of magic 0 or 1 whose CRC is wrong, of those to doubt.
 
         Zeros over the end of a header of magic 2 (a power cut) read as magic 0: the first message behind batches of
-        magic 2 is doubted, and one whose CRC is zero.
+        magic 2 is doubted, behind damage and of a stretch, and one whose CRC is zero.
         """
-        legacy = rows["magic"] < 2
-        if not legacy.any():
+        if not len(rows) or rows["magic"].min() >= 2:
             return len(rows)
-        is_first = np.concatenate(([True], ~legacy[:-1]))
+        legacy = rows["magic"] < 2
+        is_first = np.concatenate(([not self._is_behind_message], ~legacy[:-1]))
         for number in np.flatnonzero(legacy & (is_first | (rows["crc"] == 0))).tolist():
             position = int(rows["position"][number])
             if not crc_matches(self.file, position, self.file.read(position, HEADER_SIZE)):
@@ -189,7 +198,13 @@ class SegmentWalk:
         return len(rows)
 
     def _walk(self, position: int, out: Rows) -> tuple[int, int, int]:
-        """Run the kernel over the buffer."""
+        """Run the kernel over the buffer, or from header to header."""
+        if self._steps.are_next:
+            self._buffer_position, self._filled = position, 0
+            count, behind, stop, self._fit = self._steps.walk(
+                self._buffer, position, self._boundary, self._size, self._fit, self._seen, out
+            )
+            return count, behind, stop
         fit, at = self._fit, position - self._buffer_position
         few = len(out) if walk_batches.is_compiled else min(FEW_ROWS, len(out))
         count, behind, stop = self._run(at, out[:few], 0)
@@ -251,7 +266,9 @@ class SegmentWalk:
         return count, behind, stop
 
     def _fill(self, position: int) -> None:
-        """Make the buffer begin at `position`."""
+        """Make the buffer begin at `position`, unless steps are taken from there."""
+        if self._steps.begin():
+            return
         held = self.file.held(position, self._wanted)
         if held is None:
             self._buffer = self._free(self._buffer)

@@ -10,13 +10,12 @@ Source    CompressionType.java, Lz4BlockInputStream.java, SnappyInputStream (xer
 
 from __future__ import annotations
 
-import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from kafkatx.formats.record_batch import Codec
+from kafkatx.kernels.payloads import XERIAL_HEADER_SIZE, XERIAL_MAGIC
+from kafkatx.kernels.snappy import claimed_size
 from kafkatx.terms.records import dataclass
 
 LARGEST_PAYLOAD = 256 << 20
@@ -27,8 +26,6 @@ ZSTD_SLICE = 1 << 10
 """Input given to zstd at once. Its output can't be bounded, but so little has at most 32 MiB (4 bytes a block)."""
 GZIP_WRAPPED = 31
 """zlib's window setting for gzip members."""
-XERIAL_MAGIC = b"\x82SNAPPY\x00"
-XERIAL_HEADER_SIZE = 16
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
 LZ4_CONTENT_SIZE_FLAG, LZ4_DICTIONARY_FLAG = 0x08, 0x01
 
@@ -65,20 +62,6 @@ def decompress(codec: Codec, data: bytes, *, limit: int = LARGEST_PAYLOAD, wrong
     except _Damaged as damage:
         return Payload(bytes(out), str(damage))
     return Payload(bytes(out))
-
-
-def whole_of(codec: Codec, data: memoryview, borders: Iterable[tuple[int, int]], limit: int) -> list[bytes | None]:
-    """What `decompress` returns for several stretches of `data`, each by one call of the codec's library.
-
-    None stands where that call can't be sure to do it: of codecs that are rare, of what is more than one frame or
-    block, is damaged, or may have more than `limit` bytes.
-    """
-    whole, most = WHOLE_OF.get(codec, _never), limit // MOST_TIMES
-    return [whole(data[start:end]) if end - start <= most else None for start, end in borders]
-
-
-def _never(data: memoryview) -> None:
-    return None
 
 
 def _plain(data: bytes, limit: int) -> Iterator[bytes]:
@@ -157,73 +140,13 @@ def _snappy_block(block: bytes | memoryview, limit: int) -> bytes:
     """Decompress one raw block; the size it claims is looked at first, since memory is taken for it."""
     import snappy
 
-    claimed, shift = 0, 0
-    for byte in block[:5]:
-        claimed |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            break
-    if claimed > limit:
+    if (claimed := claimed_size(block)) > limit:
         raise _Damaged(f"a snappy block that claims {claimed:,} bytes")
     try:
         return bytes(snappy.uncompress(block))
     except snappy.UncompressError as error:
         raise _Damaged(f"no snappy block: {error.__cause__ or error}") from None
 
-
-def _whole_lz4(data: memoryview) -> bytes | None:
-    import lz4.frame
-
-    whole: bytes
-    try:
-        whole, read = lz4.frame.decompress(data, return_bytes_read=True)
-    except (RuntimeError, EOFError):
-        return None
-    return whole if read == len(data) else None
-
-
-def _whole_zstd(data: memoryview) -> bytes | None:
-    import zstandard
-
-    whole: bytes
-    try:
-        whole = _zstd_contexts.of_thread.decompress(
-            data, max_output_size=ZSTD_TIMES * len(data), allow_extra_data=False
-        )
-    except (zstandard.ZstdError, MemoryError):
-        return None
-    return whole
-
-
-def _whole_snappy(data: memoryview) -> bytes | None:
-    if data[:8] != XERIAL_MAGIC or int.from_bytes(data[16:20], "big") != len(data) - XERIAL_HEADER_SIZE - 4:
-        return None
-    try:
-        return _snappy_block(data[XERIAL_HEADER_SIZE + 4 :], MOST_TIMES * len(data))
-    except _Damaged:
-        return None
-
-
-class _ZstdContexts(threading.local):
-    """A context of zstd for each thread: making one costs more than a batch, and no two threads may share one."""
-
-    @cached_property
-    def of_thread(self) -> Any:
-        import zstandard
-
-        return zstandard.ZstdDecompressor()
-
-
-_zstd_contexts = _ZstdContexts()
-MOST_TIMES = 255
-"""Nothing that is decompressed by one call has more bytes than so many times its own (an lz4 can't)."""
-ZSTD_TIMES = 16
-"""Room that a zstd frame is given at once, in sizes of its own."""
-WHOLE_OF: dict[Codec, Callable[[memoryview], bytes | None]] = {
-    Codec.snappy: _whole_snappy,
-    Codec.lz4: _whole_lz4,
-    Codec.zstd: _whole_zstd,
-}
 
 PIECES_OF: dict[Codec, Callable[[bytes, int], Iterator[bytes]]] = {
     Codec.none: _plain,

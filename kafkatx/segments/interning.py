@@ -5,6 +5,7 @@ One Python object a distinct value, none a row.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,11 @@ import numpy as np
 
 from kafkatx.kernels.growing import with_length
 from kafkatx.kernels.interning import NO_ROOM, code_ranges
+
+Step = Callable[[int, Any, Any, Any, int], tuple[int, int, int]]
+"""A kernel that goes on from a row, given slots, values, their ends, and how many are known (kernels/interning.py);
+returns why it stopped (NO_ROOM, or reasons of its own), the row to go on with, and how many are known.
+"""
 
 
 class Interner:
@@ -45,6 +51,20 @@ class Interner:
             self.code(value)
         return found
 
+    def taken_by(self, step: Step, first: int, longest: int) -> tuple[int, int]:
+        """Let a kernel give codes itself, from its row `first` on, as long as all that it lacks is room.
+
+        `longest` is the length up to which it may want a value to be taken. Returns what it returned at last.
+        """
+        self._table = table = self._table or _Table()
+        table.learn(self.values)
+        why = NO_ROOM
+        while why == NO_ROOM:
+            why, first = table.step(step, first, longest)
+        for value in table.values_from(len(self.values)):
+            self.code(value)
+        return why, first
+
     def _one_by_one(self, data: memoryview, starts: Any, lengths: Any) -> Any:
         ranges = zip(starts.tolist(), lengths.tolist(), strict=True)
         return np.array([self.code(bytes(data[at : at + size])) if size >= 0 else -1 for at, size in ranges], np.int32)
@@ -70,6 +90,13 @@ class _Table:
         ends = self._ends[code : self.count + 1].tolist()
         return [self._known[begin:end].tobytes() for begin, end in pairwise(ends)]
 
+    def step(self, step: Step, first: int, longest: int) -> tuple[int, int]:
+        """Call a kernel once, with room for a value of `longest` bytes; say why it stopped and where."""
+        why, first, self.count = step(first, self._slots, self._known, self._ends, self.count)
+        if why == NO_ROOM:
+            self._make_room(longest)
+        return why, first
+
     def codes(self, data: memoryview, starts: Any, lengths: Any) -> Any:
         """Codes of ranges; new values are taken."""
         view = code_ranges.view(data.toreadonly())  # one kind of buffer: the kernel is compiled for each
@@ -77,7 +104,7 @@ class _Table:
         number, why = 0, NO_ROOM
         while why == NO_ROOM:
             why, number, self.count = code_ranges(
-                view, starts, lengths, number, self._slots, self._known, self._ends, self.count, found
+                view, starts, lengths, number, self._slots, code_ranges.room(self._known), self._ends, self.count, found
             )
             if why == NO_ROOM:
                 self._make_room(int(lengths[number]))

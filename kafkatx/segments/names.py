@@ -7,6 +7,7 @@ Rows carry the integers, so that they have a fixed size and can be merged, sorte
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,11 @@ class Names:
         """
         codes = np.full(len(starts), -1, np.int32)
         for version in (0, 1):
-            of_version = np.where(versions == version, lengths, -1)
-            if of_version.max(initial=-1) < 0:
+            is_of_version = versions == version
+            if not is_of_version.any():
+                continue
+            of_version = lengths if is_of_version.all() else np.where(is_of_version, lengths, -1)
+            if of_version.max() < 0:
                 continue
             encoded = self._encoded_lists[version].codes(data, starts, of_version)
             self._decode_new(version)
@@ -71,6 +75,48 @@ class Names:
         for encoded in self._encoded_lists[version].values[len(known) :]:
             members = sorted({self.partition_code(*pair) for pair in _pairs(encoded, version)})
             known.append(self.list_code(tuple(members)))
+
+
+class Renaming:
+    """Gives rows that others named the codes of `names`, which gets the names that are new to it.
+
+    The others may add to their names meanwhile. Each name is looked up once, however many rows have it, and in the
+    order in which they met it.
+    """
+
+    def __init__(self, others: Names, names: Names) -> None:
+        def members_of(code: int) -> tuple[int, ...]:
+            pairs = (others.topic_partitions[member] for member in others.partition_lists[code])
+            return tuple(sorted(names.partition_code(*pair) for pair in pairs))
+
+        self._columns = {
+            "id_code": _Codes(lambda code: names.transactional_ids.code(others.transactional_ids.values[code])),
+            "partitions_code": _Codes(lambda code: names.list_code(members_of(code))),
+            "unknown_tags_code": _Codes(lambda code: names.unknown_tags.code(others.unknown_tags.values[code])),
+        }
+
+    def rename(self, rows: Any) -> Any:
+        """Give coordinator rows (kernels.rows.STATE), in place, the codes of `names`; returns them."""
+        for column, codes in self._columns.items():
+            codes.change(rows[column])
+        return rows
+
+
+class _Codes:
+    """What the codes of one kind of names become; -1 stays."""
+
+    def __init__(self, code_of: Callable[[int], int]) -> None:
+        self._code_of = code_of
+        self._known, self._is_same = np.full(1, -1, np.int32), True
+
+    def change(self, codes: Any) -> None:
+        begin, end = len(self._known) - 1, int(codes.max(initial=-1)) + 1
+        if end > begin:
+            new = np.array([*map(self._code_of, range(begin, end)), -1], np.int32)
+            self._is_same &= bool((new[:-1] == np.arange(begin, end)).all())
+            self._known = np.concatenate((self._known[:-1], new))
+        if not self._is_same:
+            codes[:] = self._known[codes]
 
 
 def _pairs(encoded: bytes, version: int) -> list[TopicPartition]:

@@ -17,19 +17,16 @@ from kafkatx.kernels.batches import CHECK_CONTROL, HEADER_SIZE
 from kafkatx.kernels.records import HEADER, LEFT_OVER, PROBLEM, walk_headers, walk_records
 from kafkatx.kernels.rows import RECORD
 from kafkatx.segments.batches import NO_LIMIT, Chunk, Rows, SegmentWalk
-from kafkatx.segments.compression import LARGEST_PAYLOAD, decompress, whole_of
+from kafkatx.segments.compression import LARGEST_PAYLOAD, decompress
 from kafkatx.segments.damage import Damage
+from kafkatx.segments.free_arrays import lent
+from kafkatx.segments.laid import Group, LaidPayloads
 from kafkatx.segments.messages import message_rows
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
 
 ROWS_PER_CALL = 32_768
 PROBLEMS_PER_CALL = 1024
-GATHERED = 1 << 20
-"""Compressed bytes of consecutive batches that are decompressed in one go."""
-LAID = 4 << 20
-"""Bytes of payloads that are laid one behind the other, one batch more or less."""
-
 PLAIN, COMPRESSED, APART, LEGACY = 0, 1, 2, 3
 """Where a batch's records come from: the walk's buffer, decompression, the file (the buffer is too small for them); or
 the row is a message of magic 0 or 1."""
@@ -59,35 +56,6 @@ class RecordChunk:
         return out
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Consecutive batches whose records lie in one buffer, those of each at a start of their own (-1: not readable)."""
-
-    first: int
-    behind: int
-    data: memoryview
-    starts: Rows
-    ends: Rows
-
-
-class _Kept:
-    """Memory that is filled again and again: the payloads of a group, and the rows of its records."""
-
-    def __init__(self) -> None:
-        self.records = np.zeros(ROWS_PER_CALL, RECORD)
-        self._data = bytearray()
-
-    def joined(self, payloads: list[bytes], size: int) -> memoryview:
-        """Lay payloads one behind the other."""
-        if size > len(self._data):
-            self._data = bytearray(max(size, LAID + (LAID >> 2)))
-        data, at = memoryview(self._data), 0
-        for payload in payloads:
-            data[at : at + len(payload)] = payload
-            at += len(payload)
-        return data[:size]
-
-
 class RecordWalk(SegmentWalk):
     """One pass over the records of a file. Damage and ends as in SegmentWalk; unreadable records are damage, too."""
 
@@ -109,7 +77,8 @@ class RecordWalk(SegmentWalk):
         """
         super().__init__(file, check=check, first_offset=first_offset, offset_limit=offset_limit, bodies=True, **walk)
         self.largest_payload = largest_payload
-        self._kept = None if is_lasting else _Kept()
+        self._kept = None if is_lasting else lent(ROWS_PER_CALL * RECORD.itemsize).view(RECORD)
+        self._laid = LaidPayloads(largest_payload)
 
     def record_chunks(self) -> Iterator[RecordChunk]:
         """Yield the records in order of the file, then return; never raises for what the file holds."""
@@ -124,9 +93,13 @@ class RecordWalk(SegmentWalk):
             else:
                 for group in self.groups(chunk, source, first, behind):
                     yield from self._read(chunk.rows, group)
+                    del group  # its memory is free for the next one
 
     def stretches(self, chunk: Chunk) -> Iterator[tuple[int, int, int]]:
         """Where the records of consecutive batches come from, and which these are: from one up to another."""
+        if is_plain(chunk):
+            yield PLAIN, 0, len(chunk.rows)
+            return
         sources = _sources(chunk)
         borders = [*np.flatnonzero(np.diff(sources, prepend=-1)).tolist(), len(sources)]
         for first, behind in pairwise(borders):
@@ -137,45 +110,8 @@ class RecordWalk(SegmentWalk):
         if source == PLAIN:
             at = chunk.rows["position"][first:behind] - chunk.data_position
             yield Group(first, behind, chunk.data, at + HEADER_SIZE, at + chunk.rows["size"][first:behind])
-            return
-        packed = np.cumsum(chunk.rows["size"][first:behind], dtype=np.int64) // GATHERED
-        for begin, end in pairwise([first, *(first + 1 + np.flatnonzero(np.diff(packed))).tolist(), behind]):
-            yield from self._gathered(chunk, begin, self._at_once(chunk, begin, end))
-
-    def _gathered(self, chunk: Chunk, begin: int, at_once: list[bytes | None]) -> Iterator[Group]:
-        """Lay payloads of batches from `begin` on one behind the other, LAID bytes at a time.
-
-        What did not come at once is decompressed when its turn comes, so that hostile batches have no more memory.
-        """
-        payloads, sizes, size = list[bytes](), list[int](), 0
-        for number, found in enumerate(at_once, begin):
-            payload = self._payload(chunk, chunk.rows[number]) if found is None else found
-            payloads.append(payload or b"")
-            sizes.append(-1 if payload is None else len(payload))
-            size += len(payloads[-1])
-            if size >= LAID or number + 1 == begin + len(at_once):
-                lengths = np.array(sizes, np.int64)
-                ends = lengths.clip(0).cumsum()
-                data = b"".join(payloads) if self._kept is None else self._kept.joined(payloads, size)
-                first = number + 1 - len(sizes)
-                yield Group(first, number + 1, memoryview(data), np.where(lengths < 0, -1, ends - lengths), ends)
-                payloads, sizes, size = [], [], 0
-
-    def _at_once(self, chunk: Chunk, first: int, behind: int) -> list[bytes | None]:
-        """Records of some batches without compression, where one call of the codec's library does it; else None."""
-        rows = chunk.rows[first:behind]
-        starts = rows["position"] - chunk.data_position + HEADER_SIZE
-        ends = np.minimum(rows["position"] - chunk.data_position + rows["size"], len(chunk.data) + 1)
-        codecs = rows["attributes"] & CODEC_MASK
-        payloads: list[bytes | None] = [None] * len(rows)
-        for number in np.unique(codecs[ends <= len(chunk.data)]).tolist():
-            if (codec := codec_of(number)) is not None:
-                of_codec = np.flatnonzero((codecs == number) & (ends <= len(chunk.data))).tolist()
-                borders = zip(starts[of_codec].tolist(), ends[of_codec].tolist(), strict=True)
-                found = whole_of(codec, chunk.data, borders, self.largest_payload)
-                for place, payload in zip(of_codec, found, strict=True):
-                    payloads[place] = payload
-        return payloads
+        else:
+            yield from self._laid.groups(chunk, first, behind, self._payload)
 
     def _payload(self, chunk: Chunk, batch: Any) -> bytes | None:
         """Records of one batch without compression; None, and a damage row, where they can't be had."""
@@ -198,7 +134,7 @@ class RecordWalk(SegmentWalk):
         room = min(ROWS_PER_CALL, int(rows["record_count"].clip(0).astype(np.int64).sum()) + 1)
         number, record, at = 0, 0, -1
         while number < len(rows):
-            out = np.empty(room, RECORD) if self._kept is None else self._kept.records[:room]
+            out = np.empty(room, RECORD) if self._kept is None else self._kept[:room]
             problems = np.empty(PROBLEMS_PER_CALL, PROBLEM)
             first, is_continued, data = group.first + number, record > 0, walk_records.view(group.data)
             count, bad, number, record, at = walk_records(
@@ -239,10 +175,18 @@ class RecordWalk(SegmentWalk):
         self._note(Damage("entry", self.file.path, position, size, expected, found))
 
 
+def is_plain(chunk: Chunk) -> bool:
+    """Whether all records lie in the walk's buffer as they are, which nearly all of one segment's do, or none."""
+    rows, behind = chunk.rows, chunk.data_position + len(chunk.data)
+    if not len(rows) or int(rows["position"][-1]) + int(rows["size"][-1]) > behind:
+        return False
+    return not np.bitwise_or.reduce(rows["attributes"]) & CODEC_MASK and int(rows["magic"].min()) >= 2
+
+
 def _sources(chunk: Chunk) -> Rows:
     """Where the records of each batch come from."""
     rows = chunk.rows
-    sources = np.where(rows["attributes"] & 7, COMPRESSED, PLAIN)
+    sources = np.where(rows["attributes"] & CODEC_MASK, COMPRESSED, PLAIN)
     sources[(sources == PLAIN) & (rows["position"] + rows["size"] > chunk.data_position + len(chunk.data))] = APART
     sources[rows["record_count"] == 0] = PLAIN
     sources[rows["magic"] < 2] = LEGACY

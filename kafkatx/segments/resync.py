@@ -227,7 +227,12 @@ class Resync:
 
 
 def crc_matches(file: OpenFile, position: int, header: bytes) -> bool:
-    """Whether the CRC of a batch (CRC-32C), or of a message of magic 0 or 1 (CRC-32), is right; in bounded memory."""
+    """Whether the CRC of a batch (CRC-32C), or of a message of magic 0 or 1 (CRC-32), is right; in bounded memory.
+
+    It is not where the file was cut off before the magic since that header was seen.
+    """
+    if len(header) <= MAGIC_AT:
+        return False
     legacy = header[MAGIC_AT] < 2
     stated = int.from_bytes(header[12:16] if legacy else header[17:21], "big")
     crc, at, end = 0, position + (MAGIC_AT if legacy else 21), position + size_of(header)

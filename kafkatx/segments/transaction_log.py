@@ -12,9 +12,9 @@ from kafkatx.kernels.rows import STATE
 from kafkatx.kernels.transaction_log import (
     BAD_KEY,
     BAD_VALUE,
+    KINDS_OF_PLACES,
     NO_RECORD,
     NOT_HELD,
-    PLACES,
     PROBLEM,
     UNKNOWN_KEY,
     UNKNOWN_VALUE,
@@ -44,6 +44,7 @@ class StateWalk(SegmentWalk):
         """Prepare a walk of `file`; `names` gets the ids and partition lists it meets, `walk` is as of SegmentWalk."""
         super().__init__(file, check=CHECK_ALL, bodies=True, **walk)
         self.names = names
+        self._of_places = np.empty((KINDS_OF_PLACES, 0), np.int64)
         self.unreadable: list[tuple[int, int]] = []
         """Offsets (half-open) of the batches with records that can't be read, as far as the walk has come."""
 
@@ -94,24 +95,29 @@ class StateWalk(SegmentWalk):
         room = min(ROWS_PER_CALL, int(batches["record_count"].clip(0).sum()) + 1)
         problems = np.zeros(1024, PROBLEM)
         while number < len(batches):
-            out, places = np.zeros(room, STATE), np.zeros(room, PLACES)
+            out, places = np.empty(room, STATE), self._places(room)
             count, bad, number, record = walk_states(
                 walk_states.view(data), start, batches, number, record, out, places, problems
             )
             walk_states.count(count)
             self._note_problems(batches, problems[:bad])
-            parts.append(self._named(data, out[:count], places[:count]))
+            parts.append(self._named(data, out[:count], places[:, :count]))
         return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, STATE), *parts])
 
     def _named(self, data: memoryview, rows: Rows, places: Rows) -> Rows:
         """Put the codes of ids, partition lists and unknown tags into the rows."""
         names = self.names
-        rows["id_code"] = names.transactional_ids.codes(data, places["id_start"], places["id_length"])
-        rows["partitions_code"] = names.list_codes(
-            data, places["list_start"], places["list_length"], rows["value_version"]
-        )
-        rows["unknown_tags_code"] = names.unknown_tags.codes(data, places["tags_start"], places["tags_length"])
+        id_starts, id_lengths, list_starts, list_lengths, tag_starts, tag_lengths = places
+        rows["id_code"] = names.transactional_ids.codes(data, id_starts, id_lengths)
+        rows["partitions_code"] = names.list_codes(data, list_starts, list_lengths, rows["value_version"])
+        rows["unknown_tags_code"] = names.unknown_tags.codes(data, tag_starts, tag_lengths)
         return rows
+
+    def _places(self, room: int) -> Any:
+        """A table of places for so many rows; the same memory each time."""
+        if self._of_places.shape[1] < room:
+            self._of_places = np.empty((KINDS_OF_PLACES, room), np.int64)
+        return self._of_places
 
     def _lose(self, batch: Any) -> None:
         lost = int(batch["base_offset"]), int(batch["last_offset"]) + 1

@@ -69,11 +69,13 @@ def openings_told(openings: Openings) -> Iterator[None]:
 class Backing(Protocol):
     """What an open file reads from. `size` in bytes is that at opening.
 
-    `request_bytes`: stepping over fewer bytes costs as much as reading them.
+    `request_bytes`: stepping over fewer bytes costs as much as reading them. `descriptor`: what the system knows it by,
+    -1 where it does not.
     """
 
     size: int
     request_bytes: int
+    descriptor: int
 
     def read_at(self, buffer: memoryview, position: int) -> int:
         """Fill some of `buffer`, at least a byte unless it is at the end; raises OSError."""
@@ -99,14 +101,14 @@ class _OnDisk:
     def __init__(self, path: str, descriptor: int = -1) -> None:
         """Open `path`, unless there is a descriptor; raises OSError."""
         self._path = path
-        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)) if descriptor < 0 else descriptor
-        self.size = os.fstat(self._descriptor).st_size
+        self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)) if descriptor < 0 else descriptor
+        self.size = os.fstat(self.descriptor).st_size
 
     def read_at(self, buffer: memoryview, position: int) -> int:
         """Read without moving the file's position; systems without preadv (macOS before 11) pay a copy."""
         if hasattr(os, "preadv"):
-            return os.preadv(self._descriptor, [buffer], position)
-        data = os.pread(self._descriptor, len(buffer), position)
+            return os.preadv(self.descriptor, [buffer], position)
+        data = os.pread(self.descriptor, len(buffer), position)
         buffer[: len(data)] = data
         return len(data)
 
@@ -119,17 +121,17 @@ class _OnDisk:
         if not hasattr(os, "SEEK_DATA") or position >= self.size:
             return position
         try:
-            return max(position, os.lseek(self._descriptor, position, os.SEEK_DATA))
+            return max(position, os.lseek(self.descriptor, position, os.SEEK_DATA))
         except OSError as error:
             return self.size if error.errno == errno.ENXIO else position
 
     def again(self) -> Backing:
         """The same file, also when its name is gone."""
-        return _OnDisk(self._path, os.dup(self._descriptor))
+        return _OnDisk(self._path, os.dup(self.descriptor))
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._descriptor)
+        os.close(self.descriptor)
 
 
 class OpenFile:
@@ -157,8 +159,8 @@ class OpenFile:
 
     def read(self, position: int, length: int) -> bytes:
         """Up to `length` bytes from `position`; fewer at the end or where the file has shrunk."""
-        buffer = bytearray(max(0, min(length, self.size - position)))
-        return bytes(buffer[: self.read_into(memoryview(buffer), position)])
+        view = memoryview(bytearray(max(0, min(length, self.size - position))))
+        return bytes(view[: self.read_into(view, position)])
 
     def read_into(self, buffer: memoryview, position: int) -> int:
         """Fill `buffer` from `position`; returns the bytes read, fewer only at the end."""
@@ -171,6 +173,11 @@ class OpenFile:
             done += got
         was_read(self.path, position, position + done)
         return done
+
+    @property
+    def descriptor(self) -> int:
+        """What the system knows the file by, for reads that are told to `was_read`; -1 where it does not know it."""
+        return self._content.descriptor
 
     def held(self, position: int, length: int) -> memoryview | None:
         """Up to `length` bytes from `position` as they lie in memory; None where they are read from elsewhere."""

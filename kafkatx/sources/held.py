@@ -27,6 +27,7 @@ class _Held:
     """What is read where a copy is wanted."""
 
     request_bytes = 0
+    descriptor = -1
 
     def __init__(self, data: memoryview) -> None:
         self._data = data

@@ -112,6 +112,7 @@ class StoredContent:
     """What an open file reads from, where it is an object of a store."""
 
     request_bytes = REQUEST
+    descriptor = -1
 
     def __init__(self, path: str) -> None:
         """Open the object of a URL; raises OSError."""

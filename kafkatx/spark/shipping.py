@@ -1,8 +1,8 @@
 """Brings this package to the Python workers of a cluster, which import it by name and may not have it.
 
 Only Python and data files travel. What the package needs (numpy, pyarrow, numba, codecs) is compiled and has to be
-installed there. Where that was done with this very kafkatx nothing is shipped, and numba's cache keeps what it compiled
-from one job to the next; from a shipped zip every worker compiles anew.
+installed there. Where that was done with this very kafkatx nothing is shipped, and compiled kernels are kept from one
+job to the next; from a shipped zip every worker compiles anew.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.plain_data import said_of_data
 from kafkatx.histories.plain_rows import AskedFor, counted_rows, held_rows, listed_partitions
 from kafkatx.histories.transaction_partitions import TransactionPartitions
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array, with_length
 from kafkatx.kernels.rows import COUNTED_ALONE, TRANSACTION, TRANSACTION_PARTITION
 from kafkatx.stages.joining import Handed, Joined
@@ -62,7 +63,7 @@ def said(story: PartitionStory, handed: Handed | None, joined: Joined | None) ->
 def _by_state(joined: Joined, numbers: Array) -> dict[int, Array]:
     """Rows of transactions, by their state partition."""
     states, rows = joined.state_partition[numbers], joined.row[numbers]
-    return {int(state): rows[states == state].astype(np.int32) for state in np.unique(states)}
+    return {int(state): rows[states == state].astype(np.int32) for state in distinct(states)}
 
 
 class CountingOfCapture:
@@ -111,7 +112,7 @@ class CountingOfCapture:
 
     def _asked_producers(self) -> Array:
         """Producer ids of which all is held."""
-        return np.unique(np.concatenate([*self._producers, np.zeros(0, np.int64)]))
+        return distinct(np.concatenate([*self._producers, np.zeros(0, np.int64)]))
 
     def _hold(self, story: PartitionStory, history: CoordinatorHistory) -> Array:
         """Count the plain transactions of a partition; returns the rows of those that are held."""
@@ -166,7 +167,7 @@ class CountingOfCapture:
     def _places(self, joined: Joined) -> tuple[Array, Array]:
         """Whether each transaction of a partition is held; and the rows of those that are, as they are now."""
         is_held, found = np.zeros(len(joined.row), bool), np.zeros(len(joined.row), np.int64)
-        for state in np.unique(joined.state_partition).tolist():
+        for state in distinct(joined.state_partition).tolist():
             mine = np.flatnonzero(joined.state_partition == state)
             rows, now = joined.row[mine], self._rows[state]
             at = np.searchsorted(now, rows.astype(now.dtype)).clip(max=max(len(now) - 1, 0))

@@ -64,9 +64,10 @@ def listing(model: PartitionStory) -> Iterator[tuple[Partition, Array]]:
     assert model.history is not None
     lists = np.ascontiguousarray(model.history.transactions["partitions_code"])
     order = order_of(lists).astype(np.int32) if len(lists) else lists
-    codes, begins = np.unique(lists[order], return_index=True)
+    ordered = lists[order]
+    begins = np.flatnonzero(np.diff(ordered, prepend=-2))
     found: dict[int, list[Array]] = {}
-    for code, numbers in zip(codes.tolist(), np.split(order, begins[1:]), strict=False):
+    for code, numbers in zip(ordered[begins].tolist(), np.split(order, begins[1:]), strict=False):
         for member in model.names.partition_lists[code] if code >= 0 else ():
             found.setdefault(member, []).append(numbers)
     for member, parts in sorted(found.items()):

@@ -15,11 +15,10 @@ from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reading import PartitionReading
 from kafkatx.segments.batches import Rows, SegmentWalk
 from kafkatx.segments.merging import Stream, in_order
-from kafkatx.segments.names import Names
+from kafkatx.segments.names import Names, Renaming
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.ahead import Ahead
 from kafkatx.sources.files import OpenFile
-from kafkatx.stages.fact_types import States
 from kafkatx.stages.partitions import Streams
 from kafkatx.terms.progress import Progress
 from kafkatx.terms.records import dataclass
@@ -30,7 +29,9 @@ def read_ahead(plans: Iterable[PartitionPlan], ahead: Ahead, tick: Progress) -> 
     return ahead.in_order(plans, lambda plan: (plan, _FilesAhead(_parted(plan, ahead), tick).streams))
 
 
-Parted = PartedFile[None] | PartedFile[States] | None
+Named = tuple[Rows, Names]
+"""Coordinator rows of a stretch, and the names that its reader gives: it may add to them meanwhile."""
+Parted = PartedFile[None] | PartedFile[Named] | None
 """A file that is read in stretches; None for one that is read whole when its turn comes."""
 
 
@@ -39,7 +40,7 @@ def _parted(plan: PartitionPlan, ahead: Ahead) -> list[Parted]:
 
 
 def _parted_file(given: FileReading, is_state_log: bool, ahead: Ahead) -> Parted:
-    """Plan a file: a text is read whole, and so are coordinator rows where nothing is gained by naming them twice."""
+    """Plan a file: a text is read whole, and so are coordinator rows where no other core reads them."""
     if given.item.part is not None or (is_state_log and not ahead.is_parallel):
         return None
     if is_state_log:
@@ -55,10 +56,8 @@ def _state_walk(given: FileReading, file: OpenFile, extent: Extent) -> StateWalk
     return given.state_walk(file, Names(), extent)
 
 
-def _states(walk: StateWalk) -> Iterator[tuple[Rows, States]]:
-    from kafkatx.stages.blocks import states_of  # loaded by need: it has codecs beside it
-
-    return ((batches, states_of(rows, walk.names)) for batches, rows in walk.state_chunks())
+def _states(walk: StateWalk) -> Iterator[tuple[Rows, Named]]:
+    return ((batches, (rows, walk.names)) for batches, rows in walk.state_chunks())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +83,14 @@ class _FilesAhead:
         return _rows_of(parted, file, reading.names)
 
 
-def _rows_of(parted: PartedFile[None] | PartedFile[States], file: FileReading, names: Names) -> Iterator[Rows]:
+def _rows_of(parted: PartedFile[None] | PartedFile[Named], file: FileReading, names: Names) -> Iterator[Rows]:
+    renaming: tuple[Names, Renaming] | None = None
     for block in parted.blocks(file):
-        found = [states for states in block.held if states is not None]
-        yield from (rows for rows in _named(found, names) if len(rows)) if found else [block.batches]
-
-
-def _named(found: list[States], names: Names) -> Iterator[Rows]:
-    from kafkatx.stages.blocks import named_anew
-
-    return (named_anew(states, names) for states in found)
+        found = [held for held in block.held if held is not None]
+        if not found:
+            yield block.batches
+        for rows, others in found:
+            if renaming is None or renaming[0] is not others:
+                renaming = others, Renaming(others, names)
+            if len(rows):
+                yield renaming[1].rename(rows)

@@ -27,6 +27,7 @@ import numpy as np
 from kafkatx.evidence.directories import Partition
 from kafkatx.findings.finding import Finding, Subject
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import ONGOING, PREPARE_ABORT
 from kafkatx.stages.log_marks import UNKNOWN, AbortedMark, LogCopy, LogMarks, OpenMark, Times
@@ -164,7 +165,7 @@ class _Rows:
         self.model, t = model, model.transactions
         tables = (model.transactions, model.initialisations, model.latest)
         self.knows_all = model.has_all_state_partitions
-        self.known = np.unique(np.concatenate([table["producer_id"] for table in tables]))
+        self.known = distinct(np.concatenate([table["producer_id"] for table in tables]))
         order = np.argsort(model.latest["timestamp"], kind="stable")
         latest = model.latest[order]
         self.newest = dict(zip(latest["producer_id"].tolist(), latest["timestamp"].tolist(), strict=True))

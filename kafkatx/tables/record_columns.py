@@ -44,14 +44,15 @@ def views(words: Any, data: Any, has_null: bool) -> Any:
 
 def no_headers(rows: int) -> Any:
     """Lists of headers of records that have none."""
-    offsets, inner = _nothing(1 << rows.bit_length())
-    return pa.Array.from_buffers(schema().field("headers").type, rows, [None, offsets], children=[inner])
+    type_, offsets, inner = _nothing(1 << rows.bit_length())
+    return pa.Array.from_buffers(type_, rows, [None, offsets], children=[inner])
 
 
 @cache
-def _nothing(rows: int) -> tuple[Any, Any]:
-    """Offsets of so many empty lists, and what they are lists of: the same for all."""
-    return pa.py_buffer(bytes(4 * (rows + 1))), pa.array([], schema().field("headers").type.value_type)
+def _nothing(rows: int) -> tuple[Any, Any, Any]:
+    """A type of lists, offsets of so many empty ones, and what they are lists of: the same for all."""
+    type_ = schema().field("headers").type
+    return type_, pa.py_buffer(bytes(4 * (rows + 1))), pa.array([], type_.value_type)
 
 
 def headers(counts: Any, key_views: Any, value_views: Any) -> Any:

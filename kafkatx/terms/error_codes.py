@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.entries import plain_name
 from kafkatx.terms.catalogue.loading import error_codes, spellings
+from kafkatx.terms.kept_tables import kept_table
 
 AMBIGUOUS = "TimeoutException"
 """A class of the Java client that has many meanings, an answer of a broker the least of them."""
@@ -96,11 +97,18 @@ def letters_of(name: str) -> str:
 
 @cache
 def _codes() -> dict[str, ErrorCode]:
-    """Errors by their key; names that are not the protocol's in other letters stand in the catalogue."""
+    """Errors by their key."""
     known = {int(code): code for code in ErrorCode}
-    codes = {letters_of(name): known[code] for code, name in _names() if code in known}
+    return {letters: known[code] for letters, code in _numbers().items()}
+
+
+@kept_table
+def _numbers() -> dict[str, int]:
+    """Codes by the same; names that are not the protocol's in other letters stand in the catalogue."""
+    known = {int(code) for code in ErrorCode}
+    codes = {letters_of(name): code for code, name in _names() if code in known}
     return codes | {
-        letters_of(code.name.removeprefix("LOCAL")): code for code in ErrorCode if code is not ErrorCode.NONE
+        letters_of(code.name.removeprefix("LOCAL")): int(code) for code in ErrorCode if code is not ErrorCode.NONE
     }
 
 
@@ -112,9 +120,8 @@ def _names() -> Iterator[tuple[int, str]]:
     yield from ((code, name) for code, name in newest if name != AMBIGUOUS)
 
 
-ATOMS = frozenset(
-    error.name.lower()
-    for error in error_codes()
-    if any(part in error.name for part in ("TXN", "TRANSACTION", "PRODUCER", "SEQUENCE"))
-)
-"""Errors that only producers and transactions meet, as atoms of Erlang's clients."""
+@kept_table
+def atoms() -> frozenset[str]:
+    """Return errors that only producers and transactions meet, as atoms of Erlang's clients."""
+    parts = ("TXN", "TRANSACTION", "PRODUCER", "SEQUENCE")
+    return frozenset(error.name.lower() for error in error_codes() if any(part in error.name for part in parts))

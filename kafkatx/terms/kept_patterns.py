@@ -1,59 +1,43 @@
-"""Regular expressions as the library has compiled them, kept on disk from one run to the next as bytecode is.
+"""Regular expressions as the library has compiled them, kept from one run to the next (kept.py).
 
 Of a small diagnosis compiling its patterns is a sixth. What comes of a pattern is a list of numbers for the library's
 engine; whoever has the list has the compiled pattern in some microseconds.
 
-Where      beside this module's bytecode, else in the user's cache; under Python's own rules for bytecode: where none is
-           written (`-B`) nothing is kept, `PYTHONPYCACHEPREFIX` leads elsewhere.
 What       code by pattern and flags, of one release of Python and one engine; so nothing kept can be out of date.
-Never less what can't be read or written, is damaged or of another engine is compiled as ever. The engine checks code
-           that it is given.
+Never less code of another engine is compiled as ever. The engine checks code that it is given.
 Source     `re._compiler.compile`, `_sre` (Python 3.11 to 3.13); of an engine that is not known here nothing is kept.
 """
 
 from __future__ import annotations
 
 import _sre  # type: ignore[import-not-found]
-import marshal
-import os
 import re
 import sys
 from array import array
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
+
+from kafkatx.terms.held_literals import begins_anywhere, held_literals
+from kafkatx.terms.kept import DAMAGED, Kept
 
 ENGINES = frozenset({20220615, 20221023, 20230612})
 """Engines whose compiler is the one that is meant here: those of Python 3.11, 3.12, 3.13."""
 MOST = 4096
 """Patterns that are kept."""
-NAME = "patterns"
+LAYOUT = 3
+"""What `Code` is; it changes with it."""
 Key = tuple[str | bytes, int]
 """A pattern and its flags."""
-Code = tuple[int, bytes, int, dict[str, int], tuple[str | None, ...]]
-"""What the engine takes beside the pattern: flags, code (32 bits each), how many groups, names of groups both ways."""
-DAMAGED = (EOFError, ValueError, TypeError, RuntimeError, OverflowError, AttributeError)
-"""What may be raised where a file, or the code in it, is none of ours."""
+Code = tuple[int, bytes, int, dict[str, int], tuple[str | None, ...], tuple[Any, ...], bool]
+"""What the engine takes beside the pattern: flags, code (32 bits each), how many groups, names of groups both ways;
+then texts of which each match holds one, and whether the pattern begins with anything."""
 
 
-class KeptPatterns:
+class KeptPatterns(Kept[Key, Code]):
     """Code that was kept, and what came to it in this process."""
 
     def __init__(self) -> None:
-        self.new: dict[Key, Code] = {}
-        self._known: dict[Key, Code] | None = None
-
-    @property
-    def known(self) -> dict[Key, Code]:
-        """What was kept by runs before; read when first asked for."""
-        if self._known is None:
-            self._known = {}
-            for path in _places():
-                with suppress(OSError, *DAMAGED):
-                    engine, codes = marshal.loads(path.read_bytes())
-                    self._known |= codes if engine == _engine() else {}
-        return self._known
+        super().__init__("patterns", _engine, MOST)
 
     def compiled(self, pattern: Any, flags: int) -> re.Pattern[Any]:
         """Return what `re.compile` does, of kept code if there is any; raises re.error for a wrong pattern."""
@@ -65,20 +49,11 @@ class KeptPatterns:
         code = self.new[key] = _code(pattern, flags)
         return _made(pattern, code)
 
-    def keep(self) -> None:
-        """Write down what is new, where bytecode may be written, for the next run."""
-        if not self.new or sys.dont_write_bytecode or len(self.known) + len(self.new) > MOST:
-            return
-        content = marshal.dumps((_engine(), self.known | self.new))
-        self.new = {}
-        for path in _places():
-            with suppress(OSError):
-                _write(path, content)
-                return
-
-
-PATTERNS = KeptPatterns()
-"""Those of this process."""
+    def held(self, pattern: Any, flags: int) -> tuple[tuple[Any, ...], bool]:
+        """Return texts of which each match of a compiled pattern holds one, and whether it begins with anything."""
+        key = (pattern, int(flags))
+        code = self.new.get(key) or self.known.get(key)
+        return code[5:] if code is not None else ((), False)
 
 
 def _code(pattern: str | bytes, flags: int) -> Code:
@@ -91,40 +66,23 @@ def _code(pattern: str | bytes, flags: int) -> Code:
     by_group: list[str | None] = [None] * tree.state.groups
     for name, group in names.items():
         by_group[group] = name
-    return int(flags | tree.state.flags), code, tree.state.groups - 1, names, tuple(by_group)
+    all_flags = int(flags | tree.state.flags)
+    held: tuple[Any, ...] = held_literals(tree, all_flags)
+    if isinstance(pattern, bytes):
+        held = tuple(text.encode("latin-1") for text in held)
+    return all_flags, code, tree.state.groups - 1, names, tuple(by_group), held, begins_anywhere(tree)
 
 
 def _made(pattern: str | bytes, code: Code) -> re.Pattern[Any]:
-    flags, numbers, groups, names, by_group = code
+    flags, numbers, groups, names, by_group, _, _ = code
     made: re.Pattern[Any] = _sre.compile(pattern, flags, array("I", numbers).tolist(), groups, names, by_group)
     return made
 
 
-def _engine() -> tuple[int, int, int]:
-    """What code is of: the engine, the release of Python, the size of its numbers."""
-    return _sre.MAGIC, sys.hexversion, array("I").itemsize
+def _engine() -> tuple[int, int, int, int]:
+    """What code is of: the engine, the release of Python, the size of its numbers, what we keep beside it."""
+    return _sre.MAGIC, sys.hexversion, array("I").itemsize, LAYOUT
 
 
-def _places() -> Iterator[Path]:
-    """Where code may be kept, the first that can be written: beside the bytecode, in the user's cache."""
-    name = f"{NAME}.{sys.implementation.cache_tag}"
-    if __spec__ is not None and __spec__.cached:
-        yield Path(__spec__.cached).with_name(name)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    with suppress(RuntimeError):  # nobody's home is known
-        cache = cache.expanduser()
-    if cache.is_absolute():
-        yield cache / "kafkatx" / name
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Put a file in its place in one step: whoever reads it meanwhile has the old one or the new one, whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError:
-        with suppress(OSError):
-            draft.unlink()
-        raise
+PATTERNS = KeptPatterns()
+"""Those of this process."""

@@ -16,6 +16,7 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import MISSING, Field, FrozenInstanceError
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -80,24 +81,31 @@ _MADE_ANEW = frozenset(["__dict__", "__weakref__"])
 def _declared(kind: type, kw_only: bool) -> Fields:
     """The fields that a class declares itself."""
     found: Fields = {}
-    for name, hint in inspect.get_annotations(kind).items():
-        if _is_of_class(hint):
+    written, plain = kind.__dict__, _PLAIN[kw_only]
+    for name, hint in written.get("__annotations__", {}).items():
+        if "ClassVar" in (told := hint if type(hint) is str else str(hint)) and _is_of_class(told):
             continue
-        given = kind.__dict__.get(name, MISSING)
+        if (given := written.get(name, MISSING)) is MISSING:
+            found[name] = plain
+            continue
         one = found[name] = given if isinstance(given, Field) else dataclasses.field(default=given)
         if one.kw_only is MISSING:
             one.kw_only = kw_only
     return found
 
 
-def _is_of_class(hint: Any) -> bool:
+def _is_of_class(hint: str) -> bool:
     """Whether an annotation is that of a class variable, which is no field."""
-    return (hint if isinstance(hint, str) else str(hint)).removeprefix("typing.").startswith("ClassVar")
+    return hint.removeprefix("typing.").startswith("ClassVar")
+
+
+_PLAIN = tuple(dataclasses.field(kw_only=by_name) for by_name in (False, True))
+"""The field of which nothing is said but its type, by place and by name: all such fields are one object."""
 
 
 def _inherited(kind: type) -> Fields:
     found: Fields = {}
-    for base in kind.__mro__[-1:0:-1]:
+    for base in kind.__mro__[-2:0:-1]:
         found |= base.__dict__.get("__record__", {})
     return found
 
@@ -284,7 +292,7 @@ class _OfLibrary:
     def __get__(self, _: object, kind: type) -> Any:
         owner: Any = _owner(kind, "__record__")
         alike = {"__annotations__": _hints(owner), "__module__": owner.__module__, "__doc__": "As the library has it."}
-        alike |= _inherited(owner) | owner.__record__
+        alike |= {name: copy(one) for name, one in (_inherited(owner) | owner.__record__).items()}
         options: dict[str, Any] = {"init": False, "repr": False, "eq": False, "match_args": False}
         if self.name == "__dataclass_params__":
             options["frozen"] = owner.__setattr__ is not object.__setattr__

@@ -34,8 +34,16 @@ class _Regex:
         if name not in ASKED:
             raise AttributeError(f"a pattern has no {name!r}")
         compiled = self._compiled(*self._given)
-        self.__dict__.update({one: getattr(compiled, one) for one in ASKED})
+        self.__dict__.update({one: getattr(compiled, one) for one in ASKED} | self._quicker(compiled))
         return self.__dict__[name]
+
+    def _quicker(self, compiled: re.Pattern[Any]) -> dict[str, Any]:
+        """What looks for the texts that each match holds (held_literals.py) before it asks the compiled pattern."""
+        held, begins_anywhere = PATTERNS.held(*self._given)
+        if not held:
+            return {}
+        names = ("search", "match", "fullmatch") if begins_anywhere else ("search",)
+        return {name: _asked_if_held(held, getattr(compiled, name)) for name in names}
 
     def _compiled(self, pattern: Any, flags: int) -> re.Pattern[Any]:
         return PATTERNS.compiled(pattern, flags)
@@ -44,8 +52,24 @@ class _Regex:
         return regex, self._given
 
 
+def _asked_if_held(held: tuple[Any, ...], ask: Any) -> Any:
+    def asked(text: Any, *within: int) -> Any:
+        for one in held:
+            if one in text:
+                return ask(text, *within)
+        return None
+
+    def asked_of_bytes(text: Any, *within: int) -> Any:
+        return asked(text, *within) if type(text) is bytes else ask(text, *within)
+
+    return asked if isinstance(held[0], str) else asked_of_bytes
+
+
 class _PassingRegex(_Regex):
     """One that is not kept."""
+
+    def _quicker(self, compiled: re.Pattern[Any]) -> dict[str, Any]:
+        return {}
 
     def _compiled(self, pattern: Any, flags: int) -> re.Pattern[Any]:
         return re.compile(pattern, flags)

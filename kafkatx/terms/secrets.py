@@ -68,12 +68,17 @@ def without_credentials(text: str) -> str:
     return _QUERY_OF_STORE.sub(rf"\1{HIDDEN}", _USER_IN_URL.sub(rf"\1{HIDDEN}@", text))
 
 
+def may_hold_secrets(text: str) -> bool:
+    """Whether there may be one in a text: no digit of it decides that."""
+    return _MAY_BE.search(text) is not None
+
+
 def without_secrets(text: str) -> str:
     """Return a text without passwords, tokens and keys that stand inside of it.
 
     `null` and nothing hide nothing: they say that no secret is set.
     """
-    if _MAY_BE.search(text) is None:
+    if not may_hold_secrets(text):
         return text
     return _ISSUED.sub(HIDDEN, _HEADER.sub(rf"\1{HIDDEN}", _TOLD.sub(_told, without_credentials(text))))
 

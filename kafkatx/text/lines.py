@@ -38,6 +38,9 @@ class Readable(Protocol):
     def read(self, position: int, length: int) -> bytes:
         """Up to `length` bytes from `position`."""
 
+    def read_into(self, buffer: memoryview, position: int) -> int:
+        """Fill `buffer` from `position`; returns the bytes read, fewer only at the end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -53,6 +56,12 @@ class Page:
     def read(self, position: int, length: int) -> bytes:
         """Up to `length` bytes from `position`."""
         return self.content[position : position + length]
+
+    def read_into(self, buffer: memoryview, position: int) -> int:
+        """Fill `buffer` from `position`; returns the bytes read, fewer only at the end."""
+        found = self.content[position : position + len(buffer)]
+        buffer[: len(found)] = found
+        return len(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,25 +14,28 @@ Rule    A line of a logger names nothing here: what it tells is read by text/log
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.entries import Symptom, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
+from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
 from kafkatx.text.lines import Line, Page, lines
 from kafkatx.text.logs.end_of_reading import is_end_of_reading
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
 from kafkatx.text.logs.sentences import is_of_any_case
-from kafkatx.text.logs.source_code import is_literal
+from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
+from kafkatx.text.spoken_cases import spoken_cases
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
@@ -40,10 +43,17 @@ MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 and neither he nor a program says a word of transactions."""
 OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 """Parts of the names of calls of a transactional producer, in any language."""
+FAILED, KAFKA_FAILED = "failed", "kafka_failed"
+"""Symptoms of a text that says in words of no table that something of transactions failed, or of Kafka's, if it says no
+word of transactions."""
 LONGEST = 600
 """Characters of a line that are looked at."""
 MOST = 32
 """Statements of a page that are kept."""
+OF_KAFKAS_WORDS = frozenset({"refused_sequence", "old_epoch", "unknown_producer", "unknown_mapping"})
+"""Symptoms whose words are those of an error as well: a table of errors has them."""
+OF_WAITS = frozenset({"TimeoutException", "REQUEST_TIMED_OUT", "KafkaTimeoutError"})
+"""What says of a call that does not come back less than the words for that call."""
 _NAME = regex(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
 _IS_NAME = regex(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
 """What makes a word a name of a program's, and none of a sentence."""
@@ -57,6 +67,12 @@ _OF_TRANSACTIONS = regex(
     r"|\ud2b8\ub79c\uc7ad\uc158|\u30c8\u30e9\u30f3\u30b6\u30af\u30b7\u30e7\u30f3|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446",
     re.IGNORECASE,
 )
+_OF_THEIR_PARTS = regex(
+    r"isolation[._ -]level|\b(?:aborted|unstable) (?:messages?|records?)\b|(?<![a-z])producer[ _.-]?(?:ids?|epochs?)\b"
+    r"|InitProducerId|\bout of (?:order )?sequence\b|\bproducers?\b.{1,60}\bepoch\b|\bflush outstanding\b",
+    re.IGNORECASE,
+)
+"""What speaks of producers or readers of transactions: enough for a symptom to count, not for a page to be theirs."""
 _OF_PRODUCERS = regex(
     r"T(?:XN|xn|ransact|RANSACT)|P(?:roducer|RODUCER)|F(?:enced|ENCED)|E(?:poch|POCH)|S(?:equence|EQUENCE)"
     r"|C(?:luster|LUSTER_)A(?:uthorization|UTHORIZATION)"
@@ -124,18 +140,35 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     ]
     talk = explained(source) if found else frozenset()
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
-    said = [one for line, one in _symptoms_on(source) if line in words] if is_about_transactions else []
+    spoken_of = {one.line for one in named if one.name == NAMED}
+    may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in source)
+    said = [one for line, one in _symptoms_on(source) if line in words] if may_count else []
+    said = [one for one in said if one.line not in spoken_of]
+    waits = {one.line for one in said if one.error.endswith("_hangs")}
+    named = [one for one in named if one.line not in waits or one.error not in OF_WAITS]
     if said and _is_of_design(line.text for line in words.lines()):
         said = []
-    literals = _literals(source) if said else frozenset()
-    said = [one for one in said if one.line not in literals]
+    said = _without_code(source, said) if said else []
     of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
     said += [one for _, one in _symptoms_on(of_calls, of_frames=True)]
+    if not (named or said):
+        said = _failed_in(source, words, is_about_transactions=may_count)
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
     foreign = () if is_about_transactions else _foreign(words.lines())
     return (*foreign, *tuple(first.values())[:MOST])
+
+
+def _failed_in(source: Sequence[Line], words: _Words, *, is_about_transactions: bool) -> list[Statement]:
+    """What a text says that failed, in words of no table; nothing of one that shows by itself what there was."""
+    cases = list(spoken_cases(source, words.__contains__, is_about_transactions=is_about_transactions))
+    if cases and any(as_printed(line.text) for line in source):
+        return []
+    talk = explained(source) if cases else frozenset()
+    cases = [one for one in cases if one.line.position not in talk]
+    name = FAILED if is_about_transactions else KAFKA_FAILED
+    return [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=name) for one in cases]
 
 
 def _foreign(words: Iterable[Line]) -> Iterator[Statement]:
@@ -186,10 +219,16 @@ def _lines_that_name(source: Sequence[Line]) -> Iterator[Line]:
             yield line
 
 
-def _literals(source: Sequence[Line]) -> frozenset[int]:
-    """Numbers of lines that are strings of a program, or the rest of one."""
+def _without_code(source: Sequence[Line], said: Sequence[Statement]) -> list[Statement]:
+    """Statements but for strings of a program, or the rest of one, and for Kafka's words in comments of one."""
     texts = [line.text for line in source]
-    return frozenset(line.number for number, line in enumerate(source) if is_literal(texts, number))
+    places = {line.number: number for number, line in enumerate(source)}
+    return [
+        one
+        for one in said
+        if not is_literal(texts, places[one.line])
+        and not (one.error in OF_KAFKAS_WORDS and is_of_code(texts, places[one.line]))
+    ]
 
 
 def _is_of_design(texts: Iterable[str]) -> bool:
@@ -235,7 +274,7 @@ def _is_error(name: str) -> bool:
     return name not in GENERIC and (error_code(name) is not ErrorCode.NONE or name in _classes())
 
 
-@cache
+@kept_table
 def _classes() -> frozenset[str]:
     """Names of errors of clients for which the catalogue has a cause."""
     named = (name for row in client_exceptions() if row.rules for name in row.exceptions)
@@ -251,17 +290,40 @@ def _is_of_logger(framer: Framer, text: str) -> bool:
 
 def _symptoms_on(source: Sequence[Line], *, of_frames: bool = False) -> Iterator[tuple[Line, Statement]]:
     """Yield lines and what each says that does not work, if it is about one case; of frames the call they stand in."""
-    texts = [_small(line.text) for line in source]
-    page = "\n".join(texts)
-    patterns = (one for one in _patterns() if one[0].is_of_frames is of_frames)
-    asked = [one for one in patterns if any(literal in page for literal in one[0].holds)]
-    for line, text in zip(source, texts, strict=True):
-        for symptom, pattern, unless in asked:
-            found = pattern.search(line.text) if any(literal in text for literal in symptom.holds) else None
+    asked = _patterns()
+    by_line = _asked_of([_small(line.text) for line in source], of_frames=of_frames)
+    for number, which in sorted(by_line.items()):
+        line = source[number]
+        for symptom, pattern, unless in (asked[one] for one in sorted(which)):
+            found = pattern.search(line.text)
             if found and _LISTED.match(line.text):
                 break
             if found and not (unless and unless.search(line.text)) and not is_of_any_case(line.text):
                 yield line, Statement(SYMPTOM, line.number, quoted_at(line.text, found.start()), error=symptom.name)
+
+
+def _asked_of(texts: Sequence[str], *, of_frames: bool) -> dict[int, set[int]]:
+    """Numbers of lines, and of the patterns that each must be asked, since it holds one of their literals."""
+    page = "\n".join(texts)
+    ends = [*accumulate(len(text) + 1 for text in texts)]
+    found: dict[int, set[int]] = {}
+    for literal, which in _literals(of_frames).items():
+        at = page.find(literal)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            found.setdefault(number, set()).update(which)
+            at = page.find(literal, ends[number])
+    return found
+
+
+@cache
+def _literals(of_frames: bool) -> dict[str, tuple[int, ...]]:
+    """Literals that symptoms hold, and the patterns of which each is one."""
+    found: dict[str, list[int]] = {}
+    for number, (symptom, _, _) in enumerate(_patterns()):
+        for literal in symptom.holds if symptom.is_of_frames is of_frames else ():
+            found.setdefault(literal, []).append(number)
+    return {literal: tuple(numbers) for literal, numbers in found.items()}
 
 
 def _small(text: str) -> str:

@@ -338,3 +338,8 @@ _AGAIN = regex(r"\b(?:restor\w+|recover\w*|restart\w*|fail(?:ed|ing)?[- ]?over|r
 def is_done_again(text: str) -> bool:
     """Whether words speak of what is only done to what had run before: a restart, a failover, a redeployment."""
     return _AGAIN.search(text) is not None
+
+
+def names_read_committed(text: str) -> bool:
+    """Whether words name the isolation level of readers that are given nothing aborted."""
+    return any(name in text.lower() for name in ("read_committed", "read-committed", "readcommitted"))

@@ -36,6 +36,13 @@ MOST = 64
 TIMED = frozenset({"began", "initialised"})
 """Statements that count only with a time before them."""
 TIMEOUT, LEFT_OUT = "timeout_told", "left_out"
+ONLY_IDEMPOTENT = "only_idempotent"
+"""That a producer is idempotent, or writes to a product without transactions: it counts where nobody speaks of any."""
+_TRANSACTIONAL = regex(
+    r"\btransactional[._]id\b|\btransactional (?:producers?|writers?|applications?|services?|clients?|sinks?)\b"
+    r"|\b(?:begin|init|commit|abort)[_ ]?transactions?\b|\bexactly[- _]once\b|\bread_committed\b|\u4e8b\u52a1",
+    re.IGNORECASE,
+)
 ANYWHERE = (" abort --", "Task{id=")
 """In lines that say something wherever they stand: a call of kafka-transactions.sh, a task of Kafka Connect."""
 LONGEST_FRONT = 80
@@ -43,7 +50,7 @@ LONGEST_FRONT = 80
 _STAMPED = regex(STAMP)
 _LEVEL = regex(rf"^.{{0,80}}?\b(?:{OF_KAFKA})\b[\s:|\]]{{1,4}}")
 _KAFKAS = regex(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
-_OF_SETTING = r"(?:\bKAFKA_[A-Z_]{3,80}\b|\b[A-Z_]*CONFIG\b)"
+_OF_SETTING = r"(?:\bKAFKA_[A-Z_]{3,80}\b|\b[A-Z_]*CONFIG\b|\b[A-Z_]*TRANSACTION(?:AL)?_ID\b)"
 """A constant of the clients, or a variable of an image, that is the name of a setting."""
 _ERROR = regex(rf"{KINDS}\b|(?!{_OF_SETTING}){CONSTANT}|%\d\|")
 _ONLY_WHEN = regex(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
@@ -80,6 +87,8 @@ def _said_on(page: Page) -> tuple[Statement, ...]:
         framed = framer.frame(text)
         if not _is_programs(text, framed) or any(one in text for one in ANYWHERE):
             found += _statements(number, framed)
+    if any(one.name == ONLY_IDEMPOTENT for one in found) and any(_TRANSACTIONAL.search(text) for _, text in texts):
+        found = [one for one in found if one.name != ONLY_IDEMPOTENT]
     return tuple(found[:MOST])
 
 

@@ -24,6 +24,8 @@ ROLLBACK = "rollback"
 """What a line by which a framework begins to roll back has for a call."""
 MOST_QUOTED = 160
 """Characters of a line's own words in the text of a place."""
+FEWEST_QUOTED = 24
+"""Characters of a first line that say enough without the lines below it."""
 MOST_PLACES = 6
 """Lines that one step cites; of more the first ones and the last."""
 
@@ -64,7 +66,10 @@ def _phrase(logs: LogModel, row: int) -> str:
 
 
 def cut(text: str, most: int = MOST_QUOTED) -> str:
-    """A line's own words, cut where they are long."""
+    """A line's own words without the lines below it, cut where they are long."""
+    head, _, below = text.partition("\n")
+    if below and len(head) >= FEWEST_QUOTED:
+        return cut(f"{head.rstrip()} ...", most)
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

@@ -9,6 +9,8 @@
     KAFKATX_BENCH_LOG_MIB       a broker's log, large (1024); the small one has a quarter of it
     KAFKATX_BENCH_REPEATED_MIB  a recorded log repeated (20)
     KAFKATX_BENCH_CODECS_MIB   one segment of distinct records, with each codec (770: that without one)
+    KAFKATX_BENCH_CORES_MIB     ordinary, read on one core and on two (4096); a quarter of it is made as well
+    KAFKATX_BENCH_SEGMENTS_MIB  segments that are verified, with each codec (800: those without one)
     KAFKATX_BENCH_RUNS          runs of each command, the one of least CPU counts (3)
 
 A quick check of everything:

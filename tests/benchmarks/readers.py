@@ -39,6 +39,20 @@ def readers() -> Iterator[Figure]:
     yield crc()
 
 
+def versions() -> str:
+    """What the others are built with: the compilers of Rust and Go."""
+    told = (_told(["rustc", "--version"]), _told(["go", "version"]))
+    return ", ".join(line for line in told if line)
+
+
+def _told(command: list[str]) -> str:
+    """The first line that a tool prints, nothing where it is not there."""
+    if shutil.which(command[0]) is None:
+        return ""
+    said = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    return said[0] if said else ""
+
+
 def crc() -> Figure:
     """CRC-32C of memory against reading it."""
     told = measure.output([sys.executable, "-m", "tests.benchmarks.crc_rate"]).split()
@@ -117,10 +131,11 @@ def _go(home: Path) -> list[str]:
 
 def _aiokafka(home: Path) -> list[str]:
     folder = _fresh(home / "aiokafka")
-    python = folder / "bin/python"
-    if not python.exists():
-        _run([sys.executable, "-m", "venv", "."], folder)
-    _run([str(python), "-m", "pip", "install", "--quiet", "aiokafka==0.14.0", "cramjam==2.14.0"], folder)
+    python, made = folder / "bin/python", folder / "made"
+    if not made.exists():  # what broke off before would be broken for good
+        _run([sys.executable, "-m", "venv", "--clear", "."], folder)
+        _run([str(python), "-m", "pip", "install", "--quiet", "aiokafka==0.14.0", "cramjam==2.14.0"], folder)
+        made.touch()
     return [str(python), str(SOURCES / "aiokafka_reader.py")]
 
 

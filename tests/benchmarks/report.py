@@ -79,7 +79,11 @@ def _preamble(names: list[str]) -> Iterator[str]:
     wanted = ["numpy", "numba", "pyarrow", "google-crc32c", *(["pyspark"] if "spark" in names else [])]
     libraries = ", ".join(f"{name} {version(name)}" for name in wanted)
     yield f"- Versions: Python {platform.python_version()}, {libraries}, {peer.java_version()}."
-    if names == ["start_up"]:
+    if not names or "readers" in names:
+        yield f"- Readers are built with {readers.versions() or 'nothing: there is no Rust and no Go here'}."
+    if names == ["readers"]:
+        yield f"- In process, one thread, bytes in memory; least CPU of {cases.runs()} times {readers.PASSES} passes."
+    elif names == ["start_up"]:
         yield f"- Whole processes, least CPU of {start_up.RUNS} runs in turn; bytecode present."
     elif names != ["spark"]:
         yield f"- Peer: `DumpLogSegments --files ...`, shallow, Kafka {peer.VERSION}, heap 256 MB."

@@ -419,6 +419,39 @@ CODE = {
             Ok(()) => (),
         }}
     """,
+    "attributes of Rust": """
+        #[error("{msg}")]
+        {cls},
+        #[error("{lib}")]
+        Other,
+    """,
+    "arms of a match in Rust": """
+        Errors::{cls} => "{msg}",
+        Errors::Other => {{
+            "{lib}"
+        }},
+    """,
+    "arms of a match in PHP": """
+        self::{const} => '{msg}',
+        self::OTHER_ERROR => 'Something else.',
+    """,
+    "arms of a case in Ruby": """
+        when 'Unknown error with code 47' then '{const}: {msg}'
+        when 'Unknown error with code 7' then 'REQUEST_TIMED_OUT: The request timed out.'
+    """,
+    "arms of a match in Scala": """
+        case Errors.{const} => "{msg}"
+        case other => other.message
+    """,
+    "a card of a page in JavaScript": """
+        title: 'Two writers share one id',
+        symptom: 'The older one stops.',
+        signal: '{cls}: {msg}',
+    """,
+    "constructors in C#": """
+        new Error(ErrorCode.{const}, false, "{msg}"),
+        new Error(ErrorCode.REQUEST_TIMED_OUT, true, "The request timed out."),
+    """,
     "a settings page": """
         transaction.timeout.ms
             The longest time that a transaction may stay open before the coordinator aborts it. If it is above the

@@ -159,6 +159,17 @@ def test_help_loads_neither_arrays_nor_arrow():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_batches_alone_load_nothing_but_arrays():
+    code = f"import sys\nsys.argv = ['x', '--files', {str(TEXTS)!r}]\n"
+    code += f"try:\n    exec({PROGRAM!r})\nexcept SystemExit:\n    pass\n"
+    needless = ("pyarrow", "numba", "construct", "kafkatx.evidence.log_reading", "kafkatx.terms.error_codes")
+    code += f"print([name for name in {needless} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    *lines, loaded = done.stdout.splitlines()
+    assert any(line.startswith("baseOffset: ") for line in lines)
+    assert loaded == "[]"
+
+
 def test_the_made_logs_are_where_this_test_looks():
     assert Path(STATE).is_file()
     assert Path(TEXTS).is_file()

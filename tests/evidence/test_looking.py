@@ -23,12 +23,13 @@ LINE = (
 def read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each log was read."""
     seen: Counter[str] = Counter()
+    read_log = log_reading.read_log
 
     def counted(item: Item) -> log_reading.FileFacts:
         seen[item.key] += 1
-        return log_reading.read_log(item)
+        return read_log(item)
 
-    monkeypatch.setattr(looking, "read_log", counted)
+    monkeypatch.setattr(log_reading, "read_log", counted)
     return seen
 
 

@@ -33,7 +33,7 @@ def read(plan: PartitionPlan, number: int, threads: int, stretch_bytes: int):
         found = list(parted.blocks(file))
     rows = [row for block in found for row in block.batches.tolist()]
     states = [states for block in found for states in block.held if states is not None]
-    named = [(names.ids[row["id_code"]], row["offset"]) for names in states for row in names.rows]
+    named = [(names.transactional_ids.values[row["id_code"]], row["offset"]) for rows, names in states for row in rows]
     return rows, named, told(file)
 
 

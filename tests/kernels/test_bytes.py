@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from kafkatx.formats.layout import Layout, Malformed
 from kafkatx.formats.primitives import UVarint, Varlong
 from kafkatx.kernels import bytes as kernels
-from kafkatx.kernels.bytes import BAD_VARINT, uvarint_at, varint_at
+from kafkatx.kernels.bytes import BAD_VARINT, int16_at, int32_at, int64_at, uvarint_at, varint_at
+from kafkatx.kernels.engine import kernel
 from tests.building import BOTH_ENGINES
 
 FIXED = [
@@ -32,6 +33,19 @@ def test_the_borders_of_integers_keep_their_sign(engine, kernel, declared):
     size = declared.sizeof()
     for data in (bytes(size), b"\xff" * size, b"\x80" + bytes(size - 1), b"\x7f" + b"\xff" * (size - 1)):
         assert kernel(kernel.view(data), 0) == declared.parse(data)
+
+
+@kernel
+def is_minus_one(data, at):
+    return int64_at(data, at) == -1, int32_at(data, at) == -1, int16_at(data, at) == -1
+
+
+@BOTH_ENGINES
+@given(data=st.binary(min_size=8, max_size=8) | st.just(b"\xff" * 8))
+def test_an_integer_is_what_it_is_to_who_compares_it(engine, data):
+    """A compiler that takes an overflow for impossible answers a comparison from what it concludes."""
+    expected = tuple(int.from_bytes(data[:size], "big", signed=True) == -1 for size in (8, 4, 2))
+    assert is_minus_one(is_minus_one.view(data), 0) == expected
 
 
 @BOTH_ENGINES

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kafkatx.kernels import literals as kernels
 from kafkatx.kernels.engine import forced
-from kafkatx.kernels.fingerprints import flag_words, words_of
+from kafkatx.kernels.fingerprints import UNKNOWN, flag_words, words_of
 from kafkatx.kernels.literals import BROKER, BROKER_WITH_LOGGERS, EVERY_LINE, LiteralSearch, entries
 from tests.building import BOTH_ENGINES
 
@@ -67,8 +67,8 @@ def test_entries_are_those_with_a_line_that_holds_a_word(engine, mode, made):
 def test_the_kernel_is_the_same_loop_plain(mode, made):
     words, data = made
     found = np.empty((data.count(b"\n") + 1, 4), np.int64)
-    kept = LiteralSearch(words).fingerprints
-    groups, flags = words_of(data, is_compiled=False), np.full(len(data) // 8 + 1, 2, np.uint8)
+    kept = LiteralSearch(words).fingerprints(data)
+    groups, flags = words_of(data, is_compiled=False), np.full(len(data) // 8 + 1, UNKNOWN, np.uint8)
     flag_words.plain(groups, kept.wide, kept.narrow, kept.masks, flags)
     count, start, line = kernels.find_entries.plain(
         data, groups, flags, 0, len(data), kept.wide, kept.narrow, kept.masks, kept.buckets,
@@ -145,3 +145,17 @@ def test_words_of_four_bytes_and_more_are_found_by_groups_of_them(mode, words, l
 def test_of_literals_that_hold_each_other_the_shortest_are_kept(words):
     kept = tuple(one for one in sorted(set(words)) if not any(other in one for other in set(words) - {one}))
     assert LiteralSearch(words).literals == kept
+
+
+@given(
+    before=st.text("] DT\n", max_size=9),
+    level=st.sampled_from(("] DEBUG ", "] TRACE ", "] INFO ", "]DEBUG ", "] DEBUG", "] DEBUGS ", "] TRACE\n")),
+    behind=st.text("] DT\n", max_size=9),
+)
+def test_levels_below_are_never_missed(before, level, behind):
+    data = (before + level + behind).encode()
+    shown = any(word in data for word in (b"] DEBUG ", b"] TRACE "))
+    found = [kernels.has_level_below.plain(data), kernels.has_level_below.compiled(np.frombuffer(data, np.uint8))]
+    assert found[0] == found[1]
+    assert found[0] or not shown
+    assert found[0] or level not in ("] DEBUG ", "] TRACE ")

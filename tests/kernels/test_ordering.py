@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.histories.extremes import extremes
+from kafkatx.histories.extremes import Extremes, extremes
 from kafkatx.kernels import ordering
 from kafkatx.kernels.ordering import order_of, places_among, ranks
 
@@ -43,3 +43,15 @@ def test_places_are_those_in_the_list(known, column, most):
     finally:
         ordering.MOST_GROUPS = before
     assert found == [sorted(known).index(value) if value in known else -1 for value in column]
+
+
+@given(rows=ROWS, piece=st.integers(1, 9))
+def test_extremes_of_pieces_are_those_of_the_whole(rows, piece):
+    table = np.zeros(len(rows), [("value", "i8"), ("one", "i8"), ("other", "i8"), ("place", "i8")])
+    table["value"], table["one"], table["other"] = np.array(rows, np.int64).T[:3]
+    table["place"] = np.arange(len(rows))
+    found = Extremes(("value", "one", "other"), ("other",))
+    for first in range(0, len(rows), piece):
+        found.add(table[first : first + piece])
+    of_groups, of_all = extremes(table["value"], table["one"], table["other"]), extremes(table["other"])
+    assert found.rows()["place"].tolist() == sorted({*of_groups.tolist(), *of_all.tolist()})

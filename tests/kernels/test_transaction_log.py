@@ -22,9 +22,10 @@ from kafkatx.kernels.rows import BATCH, STATE
 from kafkatx.kernels.transaction_log import (
     BAD_KEY,
     BAD_VALUE,
+    KINDS_OF_PLACES,
+    LIST_LENGTH,
     NO_RECORD,
     NOT_HELD,
-    PLACES,
     PROBLEM,
     UNKNOWN_KEY,
     UNKNOWN_VALUE,
@@ -50,17 +51,18 @@ def walk(data, room=1000):
     """Rows, places and outcomes of problems, read in calls of `room` rows."""
     batches, number, done, parts, outcomes = batch_rows(data), 0, 0, [], []
     while number < len(batches):
-        out, places, problems = np.zeros(room, STATE), np.zeros(room, PLACES), np.zeros(100, PROBLEM)
+        out = np.frombuffer(b"\x5a" * room * STATE.itemsize, STATE).copy()  # memory that was used before
+        places, problems = np.full((KINDS_OF_PLACES, room), 90), np.zeros(100, PROBLEM)
         state = (batches, number, done, out, places, problems)
         count, bad, number, done = walk_states(walk_states.view(data), 0, *state)
-        parts.append((out[:count], places[:count]))
+        parts.append((out[:count], places[:, :count].T))
         outcomes += problems["outcome"][:bad].tolist()
     rows, places = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return rows, places, outcomes
 
 
 def text(data, place, name):
-    start, length = int(place[f"{name}_start"]), int(place[f"{name}_length"])
+    start, length = place[2 * ("id", "list", "tags").index(name) :][:2].tolist()
     return None if length < 0 else data[start : start + length]
 
 
@@ -152,7 +154,7 @@ def test_a_transaction_of_no_partition_and_one_of_a_null_list_differ(engine):
     golden = bytes.fromhex("0000 0000000000001389 7fff 0000ea60 00 ffffffff 0000018bcfe5687b ffffffffffffffff")
     empty = golden.replace(b"\xff\xff\xff\xff\0", b"\0\0\0\0\0", 1)
     _, places, _ = walk(states(0, ("a", golden), ("a", empty)))
-    assert places["list_length"].tolist() == [-1, 4]
+    assert places[:, LIST_LENGTH].tolist() == [-1, 4]
 
 
 def test_what_can_not_be_read_says_why(engine):
@@ -190,7 +192,7 @@ def test_a_batch_that_is_not_in_the_buffer_is_not_touched(engine):
     data = states(0, ("a", None)) + states(1, ("b", None))
     batches, problems = batch_rows(data), np.zeros(4, PROBLEM)
     for start, held in ((-1, len(data)), (0, len(data) - 1)):
-        out, places = np.zeros(4, STATE), np.zeros(4, PLACES)
+        out, places = np.zeros(4, STATE), np.zeros((KINDS_OF_PLACES, 4), np.int64)
         view = walk_states.view(data[:held])
         count, bad, _, _ = walk_states(view, start - (0 if start == 0 else 61), batches, 0, 0, out, places, problems)
         assert count < 2
@@ -227,7 +229,8 @@ def run_over_mutations():
                 for end in (len(data), len(data) - 7):
                     rows = batches.copy()
                     rows["size"] = min(end, len(data))
-                    state = (rows, 0, 0, np.zeros(9, STATE), np.zeros(9, PLACES), np.zeros(9, PROBLEM))
+                    places = np.zeros((KINDS_OF_PLACES, 9), np.int64)
+                    state = (rows, 0, 0, np.zeros(9, STATE), places, np.zeros(9, PROBLEM))
                     walk_states(walk_states.view(data[:end]), 0, *state)
                 with suppress(Malformed):
                     state = (-1, 2**63 - 1, -1, 0, seen_producers(), np.zeros(9, BATCH), 0)

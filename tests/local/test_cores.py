@@ -19,6 +19,7 @@ from kafkatx.outputs import diagnosis_json, verify_json
 from kafkatx.segments import batches as walks
 from tests.evidence import broker_folders, fixture_cases
 from tests.evidence.test_stretches import damaged
+from tests.segments.roads import by_blocks, by_steps
 
 CASES = [case for case in fixture_cases() if broker_folders(case)]
 STRETCH_BYTES = 700
@@ -65,18 +66,36 @@ def test_recorded_cases_on_any_number_of_cores(case, on_cores):
         assert on_cores(5, what) == alone
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_damaged_cases_on_any_number_of_cores(seed, tmp_path, on_cores):
+def damaged_case(folder, seed):
+    """Put a recorded case under `folder`, half of its segments damaged."""
     chance = random.Random(seed)
-    for folder in broker_folders(chance.choice(CASES)):
-        shutil.copytree(folder, tmp_path / folder.name)
-    for path in sorted(tmp_path.rglob("*.log")):
+    for place in broker_folders(chance.choice(CASES)):
+        shutil.copytree(place, folder / place.name)
+    for path in sorted(folder.rglob("*.log")):
         if chance.random() < 0.5 and path.stat().st_size:
             kind = chance.choice(["flip", "zero", "cut", "remove", "insert", "repeat"])
             path.write_bytes(damaged(bytearray(path.read_bytes()), kind, chance))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_damaged_cases_on_any_number_of_cores(seed, tmp_path, on_cores):
+    damaged_case(tmp_path, seed)
     for what in documents([tmp_path]):
         alone = on_cores(1, what)
         assert on_cores(3, what) == alone
+
+
+@pytest.mark.skipif(not hasattr(os, "RWF_NOWAIT"), reason="this system does not tell what is at hand")
+@pytest.mark.parametrize("number", range(len(CASES[::9]) + 6))
+def test_cases_by_steps_and_by_blocks(number, tmp_path, on_cores):
+    if number < 6:
+        damaged_case(tmp_path, 100 + number)
+    for what in documents([tmp_path] if number < 6 else broker_folders(CASES[::9][number - 6])):
+        with by_blocks():
+            alone = on_cores(1, what)
+        for count in (1, 3):
+            with by_steps():
+                assert on_cores(count, what) == alone
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])

@@ -34,6 +34,7 @@ SYMPTOMS = {
         "The app hangs in commit_transaction for ever. Brokers are fine, transactions enabled.",
     ),
     "coordinator_unavailable": (
+        "we get a producer ID request failure from the idempotent client after some days",
         "initTransactions() blocks on the new cluster and nothing is logged",
         "all transactional producers hang in init since the restart",
     ),
@@ -43,7 +44,27 @@ SYMPTOMS = {
         "the last stable offset of the topic does not move any more",
         "\u4e8b\u52a1\u6d88\u606f\uff0c\u4ece\u6628\u5929\u5f00\u59cb\u6d88\u8d39\u4e0d\u5230\u6570\u636e",
     ),
-    "misconfiguration": ("the consumer received three aborted records of the transaction",),
+    "misconfiguration": (
+        "the consumer received three aborted records of the transaction",
+        "Now and then our reader gets aborted messages.",
+        "Currently a reader with isolation level read_committed can see unstable records.",
+        "with exactly-once the sink ends in `Timeout expired while awaiting InitProducerId`",
+        "the transactional writer stops with TimeoutException awaiting InitProducerId",
+        "it timed out to initialize the producer id, transactions are on",
+    ),
+    "sequence_gap": (
+        "sarama fails with `the broker received an out of order sequence number` once idempotency is on",
+        "idempotent producer: sequence desynchronization when a broker comes back",
+    ),
+    "fenced_by_new_instance": ("after the restart the producer is refused with an invalid epoch",),
+    "duplicate_sequence": ("sporadic message duplication with the idempotent producer",),
+    "producer_epoch_exhausted": ("the epoch of our transactional writer was exhausted after a day",),
+    "broker_unreachable": (
+        "our transactional producer hangs since the network was moved",
+        'MirrorMaker logs "timed out while waiting for producer to flush outstanding 12 messages" since monday',
+    ),
+    "producer_state_expired": ("our idempotent writer gets unknown producer id every monday",),
+    "transactional_id_expired": ("the transactional service dies with an invalid pid mapping",),
     "client_bug": (
         "librdkafka hangs in `rd_kafka_begin_transaction` while there is a fatal error in its log, transactions are on",
         "beginTransaction() never returns, the transactional producer is dead",
@@ -51,6 +72,10 @@ SYMPTOMS = {
     "concurrent_transactions_storm": ("sendOffsetsToTransaction never comes back, transactions everywhere else work",),
 }
 QUIET = (
+    "With transactions a read_committed consumer that reads everything has its lag stuck at 1.",
+    "The idempotent producer no longer goes out of sequence since the upgrade.",
+    "Transactions: the old leader epoch is fenced by the new one.",
+    "The transaction timeout was raised before init_transactions.",
     "The commit never hangs any more: transactions are fine since the upgrade.",
     "| [KAFKA-1](x) | transactions: Invalid transition attempted from state READY to state INITIALIZING | Major |",
     "beginTransaction never blocks: it asks no broker of the transaction.",
@@ -123,6 +148,47 @@ def test_what_works_or_is_foreign_is_nothing(text: str, tmp_path: Path) -> None:
         return
     assert told["findings"] == []
     assert told["answer"]["state"] != "unexplained"
+
+
+def test_a_reader_of_aborted_records_is_told_of_its_level(tmp_path: Path) -> None:
+    texts = ("our reader gets aborted messages", "read_committed gets aborted messages")
+    told = [_told(tmp_path, text) for text in texts]
+    levels = [[one["proposed"] for one in finding["remedies"]] for page in told for finding in page["findings"]]
+    assert levels == [["read_committed", None], [None]]
+
+
+@pytest.mark.parametrize(
+    ("awaited", "first"),
+    [
+        ("InitProducerId", "coordinator_unavailable"),
+        ("EndTxn(true)", "coordinator_unavailable"),
+        ("AddOffsetsToTxn", "fenced_by_group_generation"),
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["What does `{}` mean, in a transaction?", "If it fails, `{}` is thrown in a transaction."]
+)
+def test_a_timeout_is_that_of_the_call_that_its_words_name(text: str, awaited: str, first: str, tmp_path: Path) -> None:
+    words = f"TimeoutException: Timeout expired after 60000ms while awaiting {awaited}"
+    for finding in _told(tmp_path, text.format(words))["findings"]:
+        assert finding["candidates"][0]["rule"] == first
+        assert "follower" not in finding["summary"]
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        ("It came after two days of inactivity.", "transactional_id_expired"),
+        ("It came after the weekend.", "transactional_id_expired"),
+        ("It was not idle for days.", "transactional_id_expired"),
+        ("We had deployed a second pod with the same id.", "fenced_by_new_instance"),
+        ("It came after two days of inactivity, not a rebalance.", "transactional_id_expired"),
+    ],
+)
+def test_what_is_said_of_an_id_orders_its_causes(said: str, first: str, tmp_path: Path) -> None:
+    told = _told(tmp_path, f"we get InvalidPidMappingException from the transactional producer.\n{said}\n")
+    (finding,) = told["findings"]
+    assert finding["candidates"][0]["rule"] == first
 
 
 @pytest.mark.parametrize("text", COMPLAINTS, ids=range(len(COMPLAINTS)))

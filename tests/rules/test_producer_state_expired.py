@@ -2,6 +2,8 @@
 
 import pytest
 
+import kafkatx
+from kafkatx.outputs.diagnosis_json import document
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, line
@@ -28,6 +30,41 @@ def test_the_leader_tells_it():
 def test_a_forgotten_id_is_the_coordinators():
     client = Client().start("10:00:00").fatal("10:00:40", f"{ERRORS}InvalidPidMappingException", "not assigned")
     assert not findings(check, by_logs(client.said))
+
+
+UNMAPPED = (
+    "org.apache.kafka.common.errors.InvalidPidMappingException: The producer attempted to use a producer id which is "
+    "not currently assigned to its transactional id.\n"
+)
+BRACKET = (
+    "2026-03-01 10:00:01,200 ERROR [Producer clientId=p-1] Transiting to fatal error state due to {}"
+    "(org.apache.kafka.clients.producer.internals.TransactionManager)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "rule", "verdict"),
+    [
+        (UNMAPPED, "transactional_id_expired", "likely"),
+        ("Event Hubs restarted, then we got:\n" + UNMAPPED, "producer_state_expired", "possible"),
+        ("It has enable.idempotence=true and retries=1.\n" + UNMAPPED, "producer_state_expired", "possible"),
+        ("It has enable.idempotence=false.\n" + UNMAPPED, "transactional_id_expired", "likely"),
+        ("Our transactional producer, on Event Hubs:\n" + UNMAPPED, "transactional_id_expired", "likely"),
+        ("The idempotent producer is for exactly-once.\n" + UNMAPPED, "transactional_id_expired", "likely"),
+        (BRACKET.format(UNMAPPED.strip() + " "), "producer_state_expired", "likely"),
+        (
+            BRACKET.format(UNMAPPED.strip() + " ").replace("clientId=p-1", "clientId=p-1, transactionalId=p"),
+            "transactional_id_expired",
+            "likely",
+        ),
+    ],
+)
+def test_a_producer_without_an_id_was_forgotten_by_another_product(page, rule, verdict, tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text(page)
+    (found,) = document(kafkatx.diagnose([path]), "t")["findings"]
+    assert (found["rule"], found["verdict"]) == (rule, verdict)
+    assert ("Event Hubs" in found["summary"]) is (rule == "producer_state_expired")
 
 
 def test_without_the_error_nothing_is_said():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import kafkatx
 from kafkatx.outputs.diagnosis_json import document
+from kafkatx.terms.errors import NothingReadableError
 
 QUIET = {
     "offsets stored after a revocation": (
@@ -54,3 +56,60 @@ def test_nothing_of_a_transaction_failed(text: str, tmp_path: Path) -> None:
 
 def test_an_epoch_that_ran_over_is_no_fencing(tmp_path: Path) -> None:
     assert [finding["rule"] for finding in _told(tmp_path, RUN_OVER)["findings"]] == ["producer_epoch_exhausted"]
+
+
+ROLLED = "Completed rollback of ongoing transaction for transactionalId {} due to timeout"
+FAILED = "Rollback of ongoing transaction for transactionalId {} failed due to error {}"
+DOCUMENTED = (
+    FAILED.format("[transactionalId]", "[error]"),
+    FAILED.format("<transactionalId>", "<error>"),
+)
+ATTRIBUTES = (
+    '    #[error("Producer attempted to produce with an old epoch.")]\n    OldEpoch,\n'
+    '    #[error("The producer attempted a transactional operation in an invalid state.")]\n    WrongState,\n'
+    '    #[error("There is a newer producer with the same transactionalId which fences the current one.")]\n',
+    '  test "errors of transactions" do\n    known = [\n      {47, :invalid_producer_epoch},\n'
+    "      {48, :invalid_txn_state},\n      {90, :producer_fenced}\n    ]\n\n    for {code, name} <- known do\n"
+    "      assert name == Codes.name(code)\n    end\n  end\n",
+    '  Errors::OldEpoch => "Producer attempted to produce with an old epoch.",\n'
+    '  Errors::WrongState => "The producer attempted a transactional operation in an invalid state.",\n'
+    '  Errors::Unmapped => {\n    "The producer attempted to use a producer id which is not currently assigned to its '
+    'transactional id."\n  },\n',
+    "    when 'Unknown error with code 45' then 'OUT_OF_ORDER_SEQUENCE_NUMBER: The broker received an out of order "
+    "sequence number.'\n    when 'Unknown error with code 47' then 'INVALID_PRODUCER_EPOCH: Producer attempted to "
+    "produce with an old epoch.'\n",
+    "  self::OUT_OF_ORDER_SEQUENCE_NUMBER => 'The broker received an out of order sequence number.',\n"
+    "  self::INVALID_TXN_STATE => 'The producer attempted a transactional operation in an invalid state.',\n",
+    '  case Fenced => "There is a newer producer with the same transactionalId which fences the current one."\n',
+    "enum Reply {\n  /** Producer attempted to produce with an old epoch. */\n  InvalidProducerEpoch,\n"
+    "  InvalidTxnState,\n}\n",
+)
+
+
+@pytest.mark.parametrize("text", [*DOCUMENTED, *ATTRIBUTES], ids=range(len(DOCUMENTED) + len(ATTRIBUTES)))
+def test_what_may_be_logged_was_not(text: str, tmp_path: Path) -> None:
+    with suppress(NothingReadableError):
+        assert not [one for one in _told(tmp_path, text)["findings"] if one["severity"] != "info"]
+
+
+def test_words_of_errors_above_their_names_are_nobodys_symptom(tmp_path: Path) -> None:
+    text = (
+        "    /// Broker received an out of order sequence number.\n    OutOfOrderSequenceNumber = 45,\n"
+        "    /// Broker received a duplicate sequence number.\n    DuplicateSequenceNumber = 46,\n"
+        "    /// Invalid producer epoch of a transaction.\n    InvalidProducerEpoch = 47,\n"
+    )
+    assert _told(tmp_path, text)["answer"]["state"] == "nothing_to_judge"
+
+
+@pytest.mark.parametrize("front", ['"message" => ', "error -> ", ":message=>", "'error' => "])
+def test_a_printed_field_is_no_arm_of_a_choice(front: str, tmp_path: Path) -> None:
+    fenced = "There is a newer producer with the same transactionalId which fences the current one."
+    told = _told(tmp_path, f'  {front}"org.apache.kafka.common.errors.ProducerFencedException: {fenced}",\n')
+    assert [one for one in told["findings"] if one["severity"] != "info"]
+
+
+@pytest.mark.parametrize("name", ["bill-1", "<bill>-1", "{bill}"])
+def test_an_id_in_any_marks_is_one(name: str, tmp_path: Path) -> None:
+    line = "[2026-02-03 08:00:01,120] INFO [TransactionCoordinator id=1] " + ROLLED.format(name)
+    found = _told(tmp_path, line + " (kafka.coordinator.transaction.TransactionCoordinator)\n")["findings"]
+    assert [one["rule"] for one in found] == ["transaction_timed_out"]

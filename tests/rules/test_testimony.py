@@ -43,9 +43,17 @@ DECIDED |= {
     ),
     "one instance and long work in Chinese": ("单实例部署\uff0c一个批次处理时间超过两分钟。\n", TIMED_OUT),
     "servers with one code": ("I have two servers with the same code that send to one broker.\n", FENCED),
+    "all pods with one id": (
+        "It runs with 3 replicas. All pods read `TRANSACTIONAL_ID=pay` from one config map; exactly one pod makes "
+        "progress.\n",
+        FENCED,
+    ),
+    "ids that are made alike": ("Both sinks generate *identical* ids from the prefix.\n", FENCED),
     "a sentence behind blanks": ("    Two of our apps had the same transactional.id for a while.\n", FENCED),
 }
 OPEN = {
+    "all pods with ids of their own": "All pods read their own TRANSACTIONAL_ID from the config map.\n",
+    "ids that are never alike": "The sinks never get identical ids.\n",
     "what not to do in Chinese": "不要使用同一个 transactional.id。\n",
     "instances with ids of their own": "Two pods run the same app with different transactional ids.\n",
     "messages with one id in Chinese": "两台机器消费了同一个 id 的消息。\n",

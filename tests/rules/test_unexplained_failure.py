@@ -1,12 +1,15 @@
 """unexplained_failure: what is told without a cause, what explains or excuses a failure, and what is asked for."""
 
+import json
 import shlex
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import kafkatx
 from kafkatx.outputs.diagnosis_json import document
+from kafkatx.terms.errors import NothingReadableError
 from tests.evidence import fixtures
 
 MAPPING = (
@@ -318,3 +321,63 @@ def test_a_wait_that_ended_is_a_call_to_repeat(tmp_path):
     waited = "Timeout expired after 60000ms while awaiting InitProducerId"
     found = only(told(tmp_path, f"org.apache.kafka.common.errors.TimeoutException: {waited}\n"))
     assert "The same call can be made again" in found["summary"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sink: Transaction error: Failed to initialize Producer ID: Local: Timed out\n  backtrace of `X`:\n   0: <a>\n",
+        '{"message":"TransactionalId t_: Invalid transition attempted from state INITIALIZING to state '
+        'ABORTING_TRANSACTION","stackTrace":["org.apache.kafka.clients.producer.internals.TransactionManager.go(T:8)"]}\n',
+    ],
+    ids=["librdkafka", "its abort"],
+)
+def test_an_init_that_came_to_nothing_points_to_the_coordinator_first(tmp_path, line):
+    found = only(told(tmp_path, line))
+    assert [one["rule"] for one in found["candidates"]] == [
+        "coordinator_unavailable", "misconfiguration", "broker_unreachable",
+    ]  # fmt: skip
+    assert "\\n" not in json.dumps(found["steps"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_told"),
+    [
+        ({"status": 500, "message": f"{EXPIRED} batch creation"}, True),
+        ({"error_code": 500, "message": f"{EXPIRED} batch creation"}, True),
+        ({"status": 200, "message": "all is well with the transactions"}, False),
+        ({"title": "an issue", "message": f"{EXPIRED} batch creation"}, False),
+    ],
+    ids=["HTTP", "Connect", "no error", "a document"],
+)
+def test_what_a_service_answers_to_a_call_that_failed_is_told(tmp_path, answer, is_told):
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps(answer))
+    found = []
+    with suppress(NothingReadableError):
+        found = document(kafkatx.diagnose([path]), "t")["findings"]
+    assert bool(found) is is_told
+
+
+PURGED = (
+    "2026-03-01T10:00:01.200155Z ERROR sink{id=out}: service: Call failed. error=Some(KafkaError (Message production "
+    "error: PurgeQueue (Local: Purged in queue))) stage=sending\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("above", "excused"),
+    [
+        ("", 0),
+        (
+            "[2026-03-01T10:00:01Z DEBUG rdkafka::client] librdkafka: TXNSTATE [thrd:main]: Transaction state change "
+            "InTransaction -> BeginAbort\n",
+            1,
+        ),
+        ("2026-03-01T10:00:01.100155Z INFO sink{id=out}: the transaction is aborted: Local: Purged in queue\n", 1),
+    ],
+    ids=["no transaction", "an abort", "words"],
+)
+def test_records_that_were_purged_without_a_transaction_are_lost(tmp_path, above, excused):
+    said = told(tmp_path, above + PURGED)
+    assert bool([one for one in said["findings"] if one["severity"] == "warning"]) is not bool(excused)

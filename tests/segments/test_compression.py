@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.formats.record_batch import Codec
-from kafkatx.segments.compression import LARGEST_PAYLOAD, XERIAL_MAGIC, decompress, xxhash32
+from kafkatx.kernels.payloads import XERIAL_MAGIC
+from kafkatx.segments.compression import LARGEST_PAYLOAD, decompress, xxhash32
 
 TEXT = random.Random(7).randbytes(1000) * 50
 MAGIC_0_LZ4 = bytes.fromhex("04224d18 60 40 1a 03000080 616263 00000000")

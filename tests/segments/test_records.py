@@ -7,6 +7,7 @@ from kafkatx.formats import legacy, record_batch
 from kafkatx.formats.record import Record
 from kafkatx.kernels.rows import RECORD
 from kafkatx.segments import batches as walk_of_batches
+from kafkatx.segments import laid
 from kafkatx.segments import records as walk_of_records
 from kafkatx.segments.compression import decompress
 from kafkatx.segments.records import RecordWalk
@@ -143,7 +144,7 @@ def test_records_in_many_pieces_are_the_same(tmp_path, engine, monkeypatch):
     path = written(tmp_path, b"".join(parts))
     whole, _ = read(path)
     monkeypatch.setattr(walk_of_records, "ROWS_PER_CALL", 2)
-    monkeypatch.setattr(walk_of_records, "GATHERED", 1)
+    monkeypatch.setattr(laid, "LAID", 1)
     monkeypatch.setattr(walk_of_batches, "BUFFER_SIZE", 150)
     assert read(path)[0] == whole
     assert [one[4] for one in whole] == [b"%d-%d" % (n, delta) for n in range(6) for delta in range(5)]

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from kafkatx.evidence import file_reading
 from kafkatx.evidence.joining import JoinedEvidence
+from kafkatx.segments import records
 from kafkatx.spark import rows
 from kafkatx.spark.failures import WorkerLacksFileError
 from kafkatx.spark.planning import files_of, opened_evidence, tasks_of
@@ -91,9 +91,9 @@ def test_payloads_are_not_copied_where_they_are_not_wanted(monkeypatch):
 
 def test_batches_that_are_all_older_are_not_decompressed(tmp_path, monkeypatch):
     read = []
-    walked = file_reading.RecordWalk.chunks_of
+    walked = records.RecordWalk.chunks_of
     monkeypatch.setattr(
-        file_reading.RecordWalk, "chunks_of", lambda walk, chunk: read.extend(chunk.rows) or walked(walk, chunk)
+        records.RecordWalk, "chunks_of", lambda walk, chunk: read.extend(chunk.rows) or walked(walk, chunk)
     )
     old, new = batch(1, b"a", max_timestamp=5_000), batch(2, b"b", max_timestamp=7_000, base_timestamp=7_000)
     segment(tmp_path / "orders-0", [message(0, 1), old, new])

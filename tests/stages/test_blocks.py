@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kafkatx.evidence.plans import partition_plans
 from kafkatx.kernels.rows import BATCH, STATE
-from kafkatx.segments.names import Names
+from kafkatx.segments.names import Names, Renaming
 from kafkatx.stages.blocks import named_anew, packed, states_of, unpacked
 from kafkatx.stages.codec import decode, encode
 from kafkatx.stages.fact_types import States
@@ -35,6 +35,33 @@ def test_coordinator_rows_are_named_anew(case):
                     for rows in reading.state_rows(names):
                         found = decode(encode(states_of(rows, names)), States)
                         assert_named(named_anew(found, others), others, rows, names)
+
+
+@pytest.mark.parametrize("case", [case for case in fixture_cases() if broker_folders(case)], ids=lambda case: case.name)
+def test_coordinator_rows_are_renamed_while_others_go_on_naming(case):
+    for found in open_captures(broker_folders(case)):
+        for plan in partition_plans(found):
+            if plan.is_state_log:
+                names, others = Names(), Names()
+                others.transactional_ids.code(b"another id")
+                others.list_code((others.partition_code("another", 3),))
+                renaming = Renaming(names, others)
+                for reading in plan.readings():
+                    for rows in reading.state_rows(names):
+                        half = len(rows) // 2
+                        for part in (rows[:half], rows[half:]):  # names of the second half are there at the first
+                            assert_named(renaming.rename(part.copy()), others, part, names)
+
+
+def test_names_are_renamed_in_the_order_in_which_they_were_met():
+    names, others = Names(), Names()
+    renaming = Renaming(names, others)
+    for value in (b"c", b"a", b"b"):
+        names.transactional_ids.code(value)
+    rows = np.full(2, -1, STATE)
+    rows["id_code"] = [1, 0]
+    assert renaming.rename(rows)["id_code"].tolist() == [1, 0]
+    assert others.transactional_ids.values == [b"c", b"a"]  # b is for those who come to it
 
 
 def assert_named(found, others, rows, names):

@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 
 import kafkatx
-from kafkatx.terms import kept_patterns
+from kafkatx.terms import kept, kept_patterns
 from kafkatx.terms.kept_patterns import KeptPatterns
 from kafkatx.terms.regex import _Regex, regex, regex_of_names
 
@@ -23,12 +23,12 @@ SAMPLES = [
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     path = tmp_path / "folder" / "patterns"
-    monkeypatch.setattr(kept_patterns, "_places", lambda: iter([path]))
+    monkeypatch.setattr(kept, "_places", lambda name: iter([path]))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     return path
 
 
-def kept(*samples):
+def kept_of(*samples):
     """Samples asked by one run, as the next run finds them."""
     first = KeptPatterns()
     for sample in samples:
@@ -46,7 +46,7 @@ def all_patterns():
 
 def test_every_pattern_is_what_the_library_makes_of_it(place):
     given = [*SAMPLES, *all_patterns()]
-    again = kept(*given)
+    again = kept_of(*given)
     for pattern, flags in given:
         one, own = again.compiled(pattern, flags), re.compile(pattern, flags)
         assert one == own  # of patterns this compares the code
@@ -56,20 +56,20 @@ def test_every_pattern_is_what_the_library_makes_of_it(place):
 
 
 def test_names_of_groups_are_known_both_ways(place):
-    found = kept(SAMPLES[0]).compiled(*SAMPLES[0]).search("an epoch 4")
+    found = kept_of(SAMPLES[0]).compiled(*SAMPLES[0]).search("an epoch 4")
     assert (found.groupdict(), found.lastgroup, found.lastindex) == ({"what": "epoch", "other": None}, None, 2)
 
 
 def test_runs_add_to_what_is_kept(place):
-    kept(SAMPLES[0])
-    assert kept(*SAMPLES[1:]).known.keys() == set(SAMPLES)
+    kept_of(SAMPLES[0])
+    assert kept_of(*SAMPLES[1:]).known.keys() == set(SAMPLES)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 7, 40, 200, -1])
 def test_a_damaged_file_costs_time_and_nothing_else(place, cut):
-    kept(*SAMPLES)
+    kept_of(*SAMPLES)
     place.write_bytes(place.read_bytes()[:cut])
-    assert kept(*SAMPLES).compiled(*SAMPLES[0]) == re.compile(*SAMPLES[0])
+    assert kept_of(*SAMPLES).compiled(*SAMPLES[0]) == re.compile(*SAMPLES[0])
     assert KeptPatterns().known.keys() == set(SAMPLES)
 
 
@@ -94,22 +94,22 @@ def test_code_of_another_engine_is_not_taken(place):
 
 def test_an_engine_that_is_not_known_compiles_as_ever(place, monkeypatch):
     monkeypatch.setattr(kept_patterns, "ENGINES", frozenset())
-    assert kept(*SAMPLES).known == {}
+    assert kept_of(*SAMPLES).known == {}
     assert KeptPatterns().compiled(*SAMPLES[0]) == re.compile(*SAMPLES[0])
 
 
 def test_nothing_is_written_where_python_writes_no_bytecode(place, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    kept(*SAMPLES)
+    kept_of(*SAMPLES)
     assert not place.exists()
 
 
 def test_a_folder_that_refuses_is_passed_over(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"")
     places = [tmp_path / "file" / "patterns", tmp_path / "folder" / "patterns"]
-    monkeypatch.setattr(kept_patterns, "_places", lambda: iter(places))
+    monkeypatch.setattr(kept, "_places", lambda name: iter(places))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    assert kept(*SAMPLES).known.keys() == set(SAMPLES)
+    assert kept_of(*SAMPLES).known.keys() == set(SAMPLES)
     assert [path.name for path in places[1].parent.iterdir()] == ["patterns"]
 
 
@@ -127,8 +127,8 @@ def test_patterns_of_names_leave_nothing_behind(monkeypatch):
 
 
 def test_the_user_has_a_place_where_the_package_has_none(monkeypatch, tmp_path):
-    monkeypatch.setattr(kept_patterns, "__spec__", None)
+    monkeypatch.setattr(kept, "__spec__", None)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert [path.parent for path in kept_patterns._places()] == [tmp_path / "kafkatx"]
+    assert [path.parent for path in kept._places("patterns")] == [tmp_path / "kafkatx"]
     monkeypatch.setenv("XDG_CACHE_HOME", "of/nobody")
-    assert list(kept_patterns._places()) == []
+    assert list(kept._places("patterns")) == []

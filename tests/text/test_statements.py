@@ -11,6 +11,17 @@ from kafkatx.text.statements import statements_on_page
 from kafkatx.text.whole_pages import LARGEST_PAGE
 
 SAID = {
+    "enable.idempotence is on": {"only_idempotent"},
+    "enable.idempotence=false": set(),
+    "we write to an Event Hub": {"only_idempotent"},
+    "a transactional producer on Event Hubs": set(),
+    "it stands idle for days": {"idle_long"},
+    "it came after the weekend": {"idle_long"},
+    "no messages for two days": {"idle_long"},
+    "it was not idle for days": set(),
+    "all pods read TRANSACTIONAL_ID=a from one config": {"same_id_elsewhere"},
+    "all pods read their own TRANSACTIONAL_ID": set(),
+    "exactly one pod makes progress": set(),
     "We run a single pod of it.": {"one_instance"},
     "Nobody else uses that id": {"one_owner"},
     "There is no other producer with this prefix anywhere": {"one_owner"},

@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkatx.histories.logs.asof_join import asof_join, nearest
 from kafkatx.histories.logs.corroboration import EvidenceMatcher
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
@@ -44,7 +45,7 @@ def silence(matcher: EvidenceMatcher) -> None:
     logs = matcher.logs
     rows, times = matcher.rows(EventKind.initialized)
     brokers = [number for number, source in enumerate(logs.facts.sources) if source.side == Side.broker]
-    told = set(np.unique(logs.events["source"][rows]).tolist())
+    told = set(distinct(logs.events["source"][rows]).tolist())
     coordinators = [number for number in brokers if number in told]
     for number in coordinators:
         mine = logs.events["source"][rows] == number

@@ -21,6 +21,7 @@ from kafkatx.histories.logs.client_instance import ClientInstance, Initialised
 from kafkatx.histories.logs.failures import failures
 from kafkatx.histories.logs.line_owners import NETWORK_THREAD, OPENING, Attributions, Client, attributions, block_row
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.terms.catalogue.setting_names import kafka_name
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
@@ -326,7 +327,7 @@ def _strings(model: LogModel, rows: list[int], *columns: str) -> set[str]:
 
 def _traces(model: LogModel, rows: list[int]) -> list[Trace]:
     """Stack traces of rows, each once."""
-    codes = np.unique(model.events["trace_code"][rows]).tolist()
+    codes = distinct(model.events["trace_code"][rows]).tolist()
     return [model.facts.traces[code] for code in codes if code >= 0]
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.logs.log_model import ASSUMED, Clock
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
@@ -158,7 +159,7 @@ class _Estimates:
         """Id (its code) and time of the lines that show a client refused as too old; a single id needs no naming."""
         e = self.facts.events
         mine = e[e["source"] == number]
-        names = np.unique(mine["transactional_id_code"][mine["transactional_id_code"] >= 0])
+        names = distinct(mine["transactional_id_code"][mine["transactional_id_code"] >= 0])
         only = int(names[0]) if len(names) == 1 else -1
         for event in mine[np.isin(mine["kind"], _REFUSALS) & (mine["at"] >= 0)][:MOST_EVENTS]:
             code = int(event["transactional_id_code"])

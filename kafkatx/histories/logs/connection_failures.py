@@ -23,6 +23,7 @@ from kafkatx.histories.logs.observer_stalls import pauses
 from kafkatx.histories.logs.observers import QUIET_MS, ConnectionFailure, Observer, Weight, observer_of
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.retries import retries
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
@@ -236,7 +237,7 @@ def _weights(logs: LogModel, events: Array) -> Array:
 
 def _apis(logs: LogModel, events: Array) -> list[tuple[int, str]]:
     """The requests that lines name, by the code of their names."""
-    codes = np.unique(events["api_code"]).tolist()
+    codes = distinct(events["api_code"]).tolist()
     return [(code, _bare(logs.facts.strings[code])) for code in codes if code >= 0]
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.log_model import KNOWN_CLOCK_MS, LogModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
@@ -194,7 +195,7 @@ def timeout_of(logs: LogModel, name: str, client: ClientInstance | None) -> tupl
 def _coordinator_is_silent(logs: LogModel, name: str, since: int, until: int) -> bool:
     """Whether the broker that granted the id before and after wrote all the time between, and of no rollback."""
     rows = logs.about(name, EventKind.initialized)
-    for source in np.unique(logs.events["source"][rows]).tolist():
+    for source in distinct(logs.events["source"][rows]).tolist():
         times = logs.times[rows[logs.events["source"][rows] == source]]
         tolerance = CLIENT_TOLERANCE_MS
         around = (np.abs(times - since) <= tolerance).any() and (np.abs(times - until) <= tolerance).any()

@@ -18,6 +18,7 @@ import numpy as np
 
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.owner_candidates import Fitting, NamedOwner
+from kafkatx.kernels.distinct import distinct, distinct_rows
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.records import dataclass
@@ -99,7 +100,7 @@ class _Work:
     def _clients_of_threads(self) -> Array:
         """Code of the client.id that the name of each thread holds, -1 for none; by the thread's code, one behind."""
         codes = np.full(len(self.names) + 1, -1, np.int64)
-        for code in np.unique(self.model.events["thread_code"][self.mine]).tolist():
+        for code in distinct(self.model.events["thread_code"][self.mine]).tolist():
             if code < 0:
                 continue
             name = self.names[code]
@@ -164,7 +165,7 @@ class _Work:
 
         A log at WARN holds nothing else: in the names of its threads. The id has to be known from elsewhere.
         """
-        codes = np.unique(self.model.events["transactional_id_code"]).tolist()
+        codes = distinct(self.model.events["transactional_id_code"]).tolist()
         ids = {self.names[code] for code in codes if code >= 0}
         ids |= {one.value for one in self.model.facts.settings if one.name == "transactional.id" and one.value}
         for number, client in enumerate(self.clients):
@@ -333,7 +334,7 @@ class _Work:
         """Clients that lines of each thread name; a line without a thread tells nothing."""
         e, found = self.model.events, defaultdict(set)
         rows = self.mine[(self.owners[self.mine] >= 0) & (e["thread_code"][self.mine] >= 0)]
-        combos = np.unique(np.stack([e["source"][rows], e["thread_code"][rows], self.owners[rows]], axis=1), axis=0)
+        combos = distinct_rows(np.stack([e["source"][rows], e["thread_code"][rows], self.owners[rows]], axis=1))
         for source, thread, owner in combos.tolist():
             found[source, thread].add(owner)
         return found
@@ -373,7 +374,7 @@ class _Work:
     def _writers(self) -> dict[tuple[int, int], set[int]]:
         e, found = self.model.events, defaultdict(set)
         rows = self.mine[(self.owners[self.mine] >= 0) & (e["topic_code"][self.mine] >= 0)]
-        combos = np.unique(np.stack([e["source"][rows], e["topic_code"][rows], self.owners[rows]], axis=1), axis=0)
+        combos = distinct_rows(np.stack([e["source"][rows], e["topic_code"][rows], self.owners[rows]], axis=1))
         for source, topic, owner in combos.tolist():
             if not self.clients[owner].is_consumer:
                 found[source, topic].add(owner)

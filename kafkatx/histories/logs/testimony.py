@@ -24,6 +24,8 @@ ENOUGH = 2
 OF_OWNERS = {"one_owner": 2, "one_instance": 1}
 OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
 LONG_WORK, BEGAN, STARTED = "long_work", "began", "initialised"
+IDLE = "idle_long"
+"""The statement that an id or a producer had not been used for long."""
 ID_OPTION = "id_option"
 MADE_RANDOM = "random_id"
 """The statement of who makes another transactional.id at each start."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
@@ -21,13 +23,19 @@ class ToldAge:
         return self.age_ms >= self.timeout_ms
 
 
+def told_ages(logs: LogModel) -> Iterator[ToldAge]:
+    """All such lines, in their order."""
+    for row in logs.of_kind(EventKind.transaction_aged).tolist():
+        age, timeout = logs.number(row, "number"), logs.number(row, "offset")
+        if age is not None and timeout is not None:
+            yield ToldAge(row, age, timeout)
+
+
 def told_age(logs: LogModel, refusal: int) -> ToldAge | None:
     """The last such line of the same text at or before a line."""
-    rows = logs.of_kind(EventKind.transaction_aged)
-    rows = rows[logs.events["source"][rows] == logs.events["source"][refusal]]
-    for row in reversed(rows.tolist()):
-        since = logs.lasted(row, refusal)
-        age, timeout = logs.number(row, "number"), logs.number(row, "offset")
-        if since is not None and since >= 0 and age is not None and timeout is not None:
-            return ToldAge(row, age, timeout)
+    source = logs.events["source"]
+    for told in reversed([told for told in told_ages(logs) if source[told.row] == source[refusal]]):
+        since = logs.lasted(told.row, refusal)
+        if since is not None and since >= 0:
+            return told
     return None

@@ -19,6 +19,7 @@ from kafkatx.histories.initialisations import Why
 from kafkatx.histories.logs.log_model import Clock
 from kafkatx.histories.timeline import Timeline
 from kafkatx.histories.timeline_rows import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
 from kafkatx.kernels.transactions import NOTHING, PREPARE_ABORT, PREPARE_COMMIT
@@ -217,7 +218,7 @@ class _Window:
         items = self.timeline.items[self.seen]
         told = items["kind"] != LINE
         numbers, places = np.unique(items["instance"], return_inverse=True)
-        shown = np.unique(items["instance"][told])
+        shown = distinct(items["instance"][told])
         if not len(shown):
             return (), np.zeros(len(items), np.int64)
         if len(shown) > self.most_lanes:
@@ -237,8 +238,8 @@ class _Window:
         known = epochs[epochs >= 0]
         return Lane(
             number=number,
-            producers=len(np.unique(items["instance"])),
-            producer_ids=tuple(np.unique(producers[producers >= 0]).tolist()),
+            producers=len(distinct(items["instance"])),
+            producer_ids=tuple(distinct(producers[producers >= 0]).tolist()),
             first_epoch=int(known.min()) if len(known) else None,
             last_epoch=int(known.max()) if len(known) else None,
         )

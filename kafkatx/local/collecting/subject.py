@@ -10,6 +10,7 @@ import numpy as np
 from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
 from kafkatx.findings.next_evidence import STATE_PARTITIONS
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from kafkatx.terms.verdicts import Severity
@@ -111,8 +112,8 @@ def _add_id(model: CaptureModel, subject: Subject, name: str, has_window: bool) 
     if latest is not None:
         subject.states.add((TRANSACTION_STATE, int(latest["state_partition"])))
         subject.producer_ids |= {int(latest["producer_id"])}
-    subject.producer_ids |= {int(number) for number in np.unique(rows["producer_id"]) if number >= 0}
-    lists = np.unique(rows["partitions_code"])
+    subject.producer_ids |= {int(number) for number in distinct(rows["producer_id"]) if number >= 0}
+    lists = distinct(rows["partitions_code"])
     for member in {one for at in lists[lists >= 0].tolist() for one in model.labels.partition_lists[at]}:
         subject.written.add(model.topic_partition(member))
     if not has_window:
@@ -125,5 +126,5 @@ def _add_id(model: CaptureModel, subject: Subject, name: str, has_window: bool) 
 def _add_spans(model: CaptureModel, subject: Subject) -> None:
     """Partitions in which the producers wrote, whoever lists them."""
     mine = np.isin(model.spans["producer_id"], sorted(subject.producer_ids))
-    for code in np.unique(model.spans["partition_code"][mine]).tolist():
+    for code in distinct(model.spans["partition_code"][mine]).tolist():
         subject.written.add(model.topic_partition(code))

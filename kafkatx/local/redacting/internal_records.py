@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from construct import Int16sb, Int32sb
-
 from kafkatx.formats import transaction_log
-from kafkatx.formats.layout import Layout, Malformed
+from kafkatx.formats.layout import Int16sb, Int32sb, Layout, Malformed
 from kafkatx.formats.messages import read_uvarint
 from kafkatx.formats.primitives import String, not_null
 from kafkatx.local.redacting.stand_ins import StandIns

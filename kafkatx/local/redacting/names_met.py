@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
 
-import numpy as np
-
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Kind
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.batches import CHECK_NONE
+from kafkatx.kernels.distinct import distinct
 from kafkatx.local.redacting.internal_records import CommitKey
 from kafkatx.local.redacting.vocabulary import is_common
 from kafkatx.segments.records import RecordWalk
@@ -98,7 +97,7 @@ class NamesMet:
     def _learn_logs(self, model: CaptureModel) -> None:
         columns = {"topic": "topics", "transactional_id": "ids", "client_id": "clients", "group": "groups"}
         for column, kind in columns.items():
-            codes = np.unique(model.logs.events[f"{column}_code"])
+            codes = distinct(model.logs.events[f"{column}_code"])
             for code in codes[codes >= 0].tolist():
                 self.add(kind, model.logs.facts.strings[code])
         for setting in model.logs.facts.settings:

@@ -10,7 +10,7 @@ import snappy
 import zstandard
 
 from kafkatx.formats.record_batch import Codec
-from kafkatx.segments.compression import XERIAL_HEADER_SIZE, XERIAL_MAGIC
+from kafkatx.kernels.payloads import XERIAL_HEADER_SIZE, XERIAL_MAGIC
 
 XERIAL_BLOCK = 32 << 10
 

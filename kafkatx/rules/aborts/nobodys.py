@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kafkatx.findings.rule import Found
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.kernels.distinct import distinct
 from kafkatx.words.explanation import Phrase, gap
 from kafkatx.words.facts import topic_partition
 from kafkatx.words.template import pick
@@ -58,6 +57,6 @@ def nobodys_data(model: CaptureModel) -> Found:
     spans = model.spans[ends.spans[ends.ended(EndedBy.unknown, ToldBy.data) - ends.row_count]]
     if len(spans):
         partitions = spans["partition_code"]
-        producers = NameList(str(number) for number in np.unique(spans["producer_id"]).tolist())
+        producers = NameList(str(number) for number in distinct(spans["producer_id"]).tolist())
         where = topic_partition(model, int(partitions[0]))
-        yield NOBODYS_DATA.of(NobodysData(Count(len(spans)), where, len(np.unique(partitions)) > 1, producers))
+        yield NOBODYS_DATA.of(NobodysData(Count(len(spans)), where, len(distinct(partitions)) > 1, producers))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.rules.epochs.rotations import ran_v2
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -37,7 +36,7 @@ class Loop:
 def loops(model: CaptureModel) -> Iterator[Case]:
     """Ids of the classic protocol whose starts take epochs so fast that the producer id will be used up."""
     rows = model.initialisations[model.initialisations["is_tombstone"] == 0]
-    for code in np.unique(rows["id_code"][rows["producer_epoch"] >= FEWEST_EPOCHS]):
+    for code in distinct(rows["id_code"][rows["producer_epoch"] >= FEWEST_EPOCHS]):
         mine = rows[rows["id_code"] == code]
         mine = mine[mine["producer_id"] == mine["producer_id"][-1]]
         if ran_v2(model, int(code)):

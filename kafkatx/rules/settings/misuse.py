@@ -11,6 +11,7 @@ from kafkatx.findings.client_lines import only, times_of
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.kernels.distinct import distinct, distinct_of_both
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.setting_names import is_known, kafka_name
 from kafkatx.terms.events import EventKind
@@ -68,7 +69,7 @@ class SetTwice:
 def old_formats(model: CaptureModel) -> Iterator[Case]:
     """Topics whose leader refused transactional records for their message format."""
     logs = model.logs
-    rows = np.union1d(logs.of_kind(EventKind.unsupported_format), logs.saying(Saying.OLD_FORMAT, None)).tolist()
+    rows = distinct_of_both(logs.of_kind(EventKind.unsupported_format), logs.saying(Saying.OLD_FORMAT, None)).tolist()
     topics: dict[str | None, list[int]] = {}
     for row in rows:
         topics.setdefault(model.logs.string(row, "topic"), []).append(row)
@@ -160,7 +161,7 @@ def _writers(model: CaptureModel, topic: str) -> list[tuple[str, EvidenceRef]]:
     partitions = {code for code, (name, _) in enumerate(model.labels.topic_partitions) if name == topic}
     rows = model.parts.rows
     found: dict[str, EvidenceRef] = {}
-    for row in np.unique(rows["transaction"][np.isin(rows["partition_code"], list(partitions))]).tolist():
+    for row in distinct(rows["transaction"][np.isin(rows["partition_code"], list(partitions))]).tolist():
         transaction: Array = model.transactions[row]
         places = begin_row(transaction)
         if places:

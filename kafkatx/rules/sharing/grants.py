@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-import numpy as np
-
 from kafkatx.findings.client_lines import only, times_of
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.rules.sharing.owners import CRASH_LOOP, ONE_OWNER, SENT_AGAIN, TOO_SOON_MS, TURNS, WINDOW_MS, refusals
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -46,7 +45,7 @@ def in_grants(model: CaptureModel) -> Iterator[Case]:
     logs = model.logs
     rows = logs.of_kind(EventKind.producer_id_set, EventKind.initialized)
     rows = rows[(logs.events["producer_id"][rows] >= 0) & (logs.events["producer_epoch"][rows] >= 0)]
-    producers = np.unique(logs.events["producer_id"][rows]).tolist()
+    producers = distinct(logs.events["producer_id"][rows]).tolist()
     if len(producers) != 1:
         return  # refusals that name nobody belong to the one producer id of a text only
     rising = _rising(logs, rows.tolist())

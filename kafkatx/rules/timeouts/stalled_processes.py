@@ -14,6 +14,7 @@ from kafkatx.findings.end_groups import EndGroup
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import remedy, step
@@ -81,7 +82,7 @@ def _removed(logs: LogModel, source: int, since: int, until: int) -> int | None:
 
 def _named_in(logs: LogModel, source: int) -> set[str | None]:
     """The client.ids that a log names: a member's id begins with that of its consumer."""
-    codes = np.unique(logs.events["client_id_code"][logs.events["source"] == source]).tolist()
+    codes = distinct(logs.events["client_id_code"][logs.events["source"] == source]).tolist()
     return {logs.facts.strings[code] for code in codes if code >= 0}
 
 

@@ -11,6 +11,7 @@ from kafkatx.findings.client_lines import producer_at, rows_of, times_of, topic_
 from kafkatx.findings.expiries import is_expiry
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.kernels.distinct import distinct
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
 from kafkatx.text.sayings import Saying
@@ -56,7 +57,7 @@ def telling_rows(logs: LogModel) -> list[int]:
     ]
     lost = lost[~np.isin(logs.events["source"][lost], logs.events["source"][stopped])]
     rows = np.concatenate((lost, bumps))
-    return np.unique(rows).tolist()  # type: ignore[no-any-return]
+    return distinct(rows).tolist()  # type: ignore[no-any-return]
 
 
 def episodes(logs: LogModel, client: ClientInstance | None, rows: list[int]) -> Iterator[list[int]]:

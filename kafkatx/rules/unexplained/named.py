@@ -18,7 +18,7 @@ from kafkatx.rules.candidates.weighing import MOST
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
 from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import is_done_again
+from kafkatx.text.sayings import is_done_again, names_read_committed
 from kafkatx.words.explanation import Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.template import pick
@@ -27,6 +27,8 @@ from kafkatx.words.values import NameList, Quoted, Refs, facts
 WORKED = "worked_before"
 INIT_HANGS = "init_hangs"
 """The symptom of a cluster that can't create __transaction_state, among others (symptoms.tsv)."""
+ABORTED_VISIBLE = "aborted_visible"
+"""The symptom of a reader with the default isolation level, among others."""
 
 
 @facts
@@ -48,6 +50,7 @@ class NamedFacts:
     open: tuple[Bound[ConsideredWords], ...]
     lines: Refs
     worked_before: bool
+    reads_committed: bool
 
     @property
     def is_met(self) -> bool:
@@ -58,6 +61,11 @@ class NamedFacts:
     def waits_for_init(self) -> bool:
         """Whether it is initTransactions that does not come back, of what is not said to have worked before."""
         return self.error == INIT_HANGS and not self.worked_before
+
+    @property
+    def may_read_all(self) -> bool:
+        """Whether aborted records are seen, and the reader is not said to read committed ones only."""
+        return self.error == ABORTED_VISIBLE and not self.reads_committed
 
     @property
     def is_of_frames(self) -> bool:
@@ -72,7 +80,7 @@ class NamedFacts:
 
 def named_cases(model: CaptureModel, findings: Sequence[Finding]) -> Iterator[Case]:
     """One case for what texts name, if nothing else is wrong: the first of it, with the rest beside."""
-    found = named_errors(model)
+    found = [one for one in named_errors(model) if not (findings and one.is_of_any_words)]
     if found and not any(finding.severity >= Severity.warning for finding in findings):
         yield Case(facts=_facts(model, found[0], found[1:]), verdict=Verdict.possible, severity=Severity.info)
 
@@ -91,6 +99,7 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
         open=tuple(CANDIDATES[rule].of(CandidateFacts()) for rule in rules),
         lines=testimony_refs(one.path, [one.statement]),
         worked_before=_worked_before(model, one),
+        reads_committed=names_read_committed(one.statement.text),
     )
 
 
@@ -111,6 +120,13 @@ FEW_BROKERS = remedy(
     "transaction.state.log.min.isr to 1",
     "broker",
     needs="waits_for_init",
+)
+READ_ONLY_COMMITTED = remedy(
+    text="Look first at the reader's isolation.level: its default, read_uncommitted, reads aborted records as well",
+    where="client",
+    config="isolation.level",
+    proposed="read_committed",
+    needs="may_read_all",
 )
 BRING = remedy(
     (
@@ -165,5 +181,5 @@ NAMED_WORDS = Words(
     ),
     steps=(step(pick("is_of_frames", {True: "This is the frame"}, "These are the words"), cites="lines"),),
     considered=(included("open"),),
-    remedies=(FEW_BROKERS, BRING),
+    remedies=(FEW_BROKERS, READ_ONLY_COMMITTED, BRING),
 )

@@ -20,6 +20,7 @@ import numpy as np
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case, Found
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
+from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, NO_DATA
 from kafkatx.rules.unreadable.retention import (
@@ -168,7 +169,7 @@ def deleted(model: CaptureModel) -> Found:
     """One case for each partition whose log begins inside transactions that were committed."""
     spans = model.spans
     committed = spans["marker_kind"] == COMMIT
-    codes = np.unique(spans["partition_code"][committed & (spans["flags"] & (BEFORE_LOG | NO_DATA) != 0)])
+    codes = distinct(spans["partition_code"][committed & (spans["flags"] & (BEFORE_LOG | NO_DATA) != 0)])
     for code in codes.tolist():
         log_extent = model.log_extents[code]
         if log_extent.topic not in INTERNAL and log_extent.log_start > 0:

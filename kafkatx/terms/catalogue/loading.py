@@ -138,17 +138,26 @@ def terms() -> tuple[Term, ...]:
 @cache
 def known_defects() -> tuple[KnownDefect, ...]:
     """Return the known defects of clients and brokers, product by product."""
-    return tuple(
-        _entry(
-            KnownDefect,
-            row,
-            names=_names(row["names"]),
-            since=row["since"] or None,
-            fixed=_names(row["fixed"]),
-            **{name: _signs(row[name]) for name in ("shows", "beside", "unless")},
-        )
-        for row in _rows("known_defects.tsv")
+    return tuple(map(known_defect, range(len(_defect_rows()))))
+
+
+@cache
+def known_defect(number: int) -> KnownDefect:
+    """Return one of them: of hundreds a text shows some."""
+    row = _defect_rows()[number]
+    return _entry(
+        KnownDefect,
+        row,
+        names=_names(row["names"]),
+        since=row["since"] or None,
+        fixed=_names(row["fixed"]),
+        **{name: _signs(row[name]) for name in ("shows", "beside", "unless")},
     )
+
+
+@cache
+def _defect_rows() -> tuple[Row, ...]:
+    return tuple(_rows("known_defects.tsv"))
 
 
 @cache

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from kafkatx.formats.control_record import ControlType
+from kafkatx.kernels.distinct import distinct
 from kafkatx.segments.batches import Rows
 from kafkatx.terms.regex import regex
 from kafkatx.text.dump.columns import IS_TRANSACTIONAL, BatchDraft, known_as
@@ -38,7 +39,7 @@ def complete(drafts: list[BatchDraft], rows: Rows, known: Rows) -> bool:
     known |= np.where(is_data, known_as("is_control"), 0)
     is_marker = _markers(rows, known)
     _name_only_producer(rows, known, is_marker)
-    ended = np.unique(rows["producer_id"][is_marker & _has(known, "producer_id")])
+    ended = distinct(rows["producer_id"][is_marker & _has(known, "producer_id")])
     proved = ~_has(known, "is_transactional") & _has(known, "producer_id") & np.isin(rows["producer_id"], ended)
     rows["attributes"] |= np.where(proved, IS_TRANSACTIONAL, 0).astype(np.int16)
     known |= np.where(proved, known_as("is_transactional"), 0)
@@ -66,7 +67,7 @@ def _markers(rows: Rows, known: Rows) -> Rows:
 
 def _name_only_producer(rows: Rows, known: Rows, is_marker: Rows) -> None:
     """Give markers without a producer id the one that all other lines name."""
-    names = np.unique(rows["producer_id"][_has(known, "producer_id") & (rows["producer_id"] >= 0)])
+    names = distinct(rows["producer_id"][_has(known, "producer_id") & (rows["producer_id"] >= 0)])
     nameless = is_marker & ~_has(known, "producer_id")
     if len(names) == 1 and nameless.any():
         rows["producer_id"] = np.where(nameless, names[0], rows["producer_id"])

@@ -11,7 +11,7 @@ from dataclasses import field
 
 import numpy as np
 
-from kafkatx.kernels.dumped_batches import HAS_HORIZON, IS_DEEP
+from kafkatx.kernels.dumped_batches import IS_DEEP
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
@@ -131,15 +131,18 @@ def _run_at(header: Header, runs: Runs, text: LogText, drafting: Drafting) -> It
 
     What was drafted before stands in a chunk of its own.
     """
-    number = header.line.number
+    number, last = header.line.number, None
     for run in runs_behind(header, runs, text):
-        if run.begin == header.line.position:
+        if last is None:
             drafting.close()
             yield chunk_of(drafting, text)
-        yield rows_of_run(run, number, text, drafting)
+        yield rows_of_run(run, number, drafting)
+        last = run, number
         number += run.line_count
-    if number == header.line.number:
+    if last is None:
         drafting.add(header)
+    else:
+        text.go_on_behind(*last)
 
 
 def runs_behind(header: Header, runs: Runs, text: LogText) -> Iterator[Run]:
@@ -149,12 +152,10 @@ def runs_behind(header: Header, runs: Runs, text: LogText) -> Iterator[Run]:
         yield from runs.at(header.line.position, shape, header.base_offset - 1, header.position)
 
 
-def rows_of_run(run: Run, number: int, text: LogText, drafting: Drafting) -> TextRows:
-    """Return a run, whose first line has a number, as rows; the text goes on behind it."""
-    is_deep = bool(run.shape & IS_DEEP)
-    drafting.pass_over(run.rows, is_deep=is_deep)
-    text.go_on_behind(run, number, is_deep=is_deep)
-    known = known_of_run(run.rows, run.is_timed, has_horizon=bool(run.shape & HAS_HORIZON))
+def rows_of_run(run: Run, number: int, drafting: Drafting) -> TextRows:
+    """Return a run, whose first line has a number, as rows."""
+    drafting.pass_over(run.rows, is_deep=bool(run.shape & IS_DEEP))
+    known = known_of_run(run.rows, run.is_timed, run.shape)
     return TextRows(BATCH_COLUMNS, run.rows, run.lines + number, run.positions, known)
 
 

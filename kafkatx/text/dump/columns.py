@@ -8,6 +8,7 @@ import numpy as np
 
 from kafkatx.formats.control_record import ControlType
 from kafkatx.formats.record_batch import CODEC_MASK, MAGIC, Attributes, Codec
+from kafkatx.kernels.dumped_batches import HAS_HORIZON, LACKS_COUNT
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.batches import Rows
 from kafkatx.terms.records import dataclass
@@ -102,19 +103,30 @@ _SAID = known_as(
 )  # fmt: skip
 
 
-def known_of_run(rows: Rows, is_timed: Rows, *, has_horizon: bool) -> Rows:
+def known_of_run(rows: Rows, is_timed: Rows, shape: int) -> Rows:
     """Return what is known of batches whose lines a kernel read (printed/runs.py), as `rows_of` says it of their lines.
 
     Args:
-        rows: the batches.
+        rows: the batches; what follows from the lines that `rows_of` knows is filled in.
         is_timed: whether their base_timestamp is told.
-        has_horizon: whether their lines have `deleteHorizonMs`.
+        shape: what their lines look like (kernels/dumped_batches.py).
     """
     known = np.full(len(rows), _SAID, np.int64)
-    if has_horizon:
+    if shape & LACKS_COUNT:
+        known &= ~known_as("record_count")
+        rows["record_count"] = rows["last_offset"] - rows["base_offset"] + 1
+        rows["attributes"] |= np.where(_may_be_markers(rows), IS_CONTROL, 0).astype(np.int16)
+    if shape & HAS_HORIZON:
         known |= known_as("delete_horizon") | np.where(is_timed, known_as("base_timestamp"), 0)
     is_data = rows["attributes"] & IS_CONTROL == 0
     return known | np.where(is_data | (rows["record_count"] == 0) | (rows["control_type"] >= 0), MARKED, 0)
+
+
+def _may_be_markers(rows: Rows) -> Rows:
+    """Whether batches are markers though no line says isControl: data in a transaction always have a sequence."""
+    is_transactional = rows["attributes"] & IS_TRANSACTIONAL != 0
+    found: Rows = is_transactional & (rows["base_sequence"] == -1) & (rows["producer_id"] >= 0)
+    return found
 
 
 class _Table:

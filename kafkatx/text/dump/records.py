@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from itertools import chain
 
+from kafkatx.kernels.dumped_batches import IS_DEEP
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.records import dataclass
@@ -110,10 +111,16 @@ class LogText:
         if prints_contents and self._prints_contents is None:
             return None
         is_decoded = prints_contents and self._may_be_decoded
-        contents = prints_contents and not is_decoded
-        return shape_of(header.line.text, capitals="keySize" in at, deep=is_deep, contents=contents, decoded=is_decoded)
+        return shape_of(
+            header.line.text,
+            capitals="keySize" in at,
+            deep=is_deep,
+            contents=prints_contents and not is_decoded,
+            decoded=is_decoded and not self._dies_of_tombstones,
+            untitled=is_decoded and self._dies_of_tombstones,
+        )
 
-    def go_on_behind(self, run: Run, number: int, *, is_deep: bool) -> None:
+    def go_on_behind(self, run: Run, number: int) -> None:
         """Go on behind a run, of which the first line has a number, as if its batches had been read one by one."""
         assert self.restart is not None
         begin, last = int(run.positions[-1]), int(run.lines[-1])
@@ -124,7 +131,7 @@ class LogText:
         assert parsed is not None
         self._order.header = None
         self._order.begin(header_of(line, parsed))
-        if is_deep:
+        if run.shape & IS_DEEP:
             self._order.record_offset, self._order.left = int(run.record_offsets[-1]), 0
         self.source = self.restart(run.end, number + run.line_count)
 

@@ -11,6 +11,9 @@ from dataclasses import field
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.transaction_states import TransactionState
 
+EMPTY, ONGOING = int(TransactionState.Empty), int(TransactionState.Ongoing)
+"""As plain numbers: a member of an enumeration costs as much as all the rest of a row."""
+
 
 @dataclass(frozen=True, slots=True)
 class PrintedState:
@@ -57,22 +60,40 @@ class Starts:
 
     def of(self, offset: int, state: PrintedState) -> tuple[int, bool]:
         """Start of the transaction that the next row belongs to, and whether it is known."""
+        return self.of_row(
+            offset,
+            state.transactional_id,
+            state.state,
+            len(state.partitions or ()),
+            state.updated_at,
+            is_tombstone=state.is_tombstone,
+        )
+
+    def of_row(
+        self,
+        offset: int,
+        transactional_id: str,
+        state: int,
+        partition_count: int,
+        updated_at: int,
+        *,
+        is_tombstone: bool = False,
+    ) -> tuple[int, bool]:
+        """Tell the same of a row by what counts of it."""
         if offset != self._previous_offset + 1:
             self._whole_since = offset
         self._previous_offset = offset
-        before = self._of_id.get(state.transactional_id)
+        before = self._of_id.get(transactional_id)
         follows = before is not None and before.offset >= self._whole_since
-        started_at, is_known = -1, state.state == TransactionState.Empty or state.is_tombstone
-        if state.state == TransactionState.Ongoing and len(state.partitions or ()) == 1:
-            started_at, is_known = state.updated_at, True
-        elif (
-            state.state == TransactionState.Ongoing and before is not None and before.state != TransactionState.Ongoing
-        ):
-            started_at, is_known = (state.updated_at, True) if follows else (-1, False)
+        started_at, is_known = -1, state == EMPTY or is_tombstone
+        if state == ONGOING and partition_count == 1:
+            started_at, is_known = updated_at, True
+        elif state == ONGOING and before is not None and before.state != ONGOING:
+            started_at, is_known = (updated_at, True) if follows else (-1, False)
         elif not is_known and before is not None:
             started_at, is_known = before.started_at, before.is_known and follows
-        if state.is_tombstone:
-            self._of_id.pop(state.transactional_id, None)
+        if is_tombstone:
+            self._of_id.pop(transactional_id, None)
         else:
-            self._of_id[state.transactional_id] = _Start(offset, state.state, started_at, is_known)
+            self._of_id[transactional_id] = _Start(offset, state, started_at, is_known)
         return started_at, is_known

@@ -27,6 +27,7 @@ from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.batches import ROWS_PER_CHUNK, Drafting, chunk_of, rows_of_run, runs_behind
 from kafkatx.text.dump.columns import BatchDraft
 from kafkatx.text.dump.events import DumpedRecord, Header
+from kafkatx.text.dump.printed_sets import Unreadable, partitions_of
 from kafkatx.text.dump.records import log_text
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
 from kafkatx.text.dump.starts import PrintedState, Starts
@@ -42,7 +43,6 @@ _OLD_VALUE = regex(
     r"partitions=((?:\w*Set)?[(\[].*[)\]]),txnLastUpdateTimestamp=(-?\d{1,19}),txnTimeoutMs=(-?\d{1,10})$",
     re.DOTALL,
 )
-_PARTITION = regex(r"(.+?)-(\d{1,10})(?:, ?|$)", re.DOTALL)
 _JSON_KEY = " key: {"
 _PAYLOAD = " payload: "
 
@@ -54,10 +54,6 @@ _IN_NEW_VALUE = _IN_OLD_VALUE | {
     "value_version",
 }  # fmt: skip
 _ALL = frozenset(STATE_COLUMNS)
-
-
-class Unreadable(Exception):
-    """Contents that are no state of a transactional.id."""
 
 
 def state_of(printed: str, key_size: int) -> PrintedState:
@@ -105,18 +101,6 @@ def _old_state(behind: str, id_size: int) -> PrintedState:
     )
 
 
-def partitions_of(text: str) -> tuple[tuple[str, int], ...]:
-    """Return the topic-partitions of a printed set: `Set(a-0, b-1)`, `HashSet(..)`, `[a-0,b-1]`; raises Unreadable."""
-    inner, at, found = text[text.index("(" if text.endswith(")") else "[") + 1 : -1], 0, []
-    while at < len(inner):
-        match = _PARTITION.match(inner, at)
-        if match is None:
-            raise Unreadable(text[:60])
-        found.append((match[1], int(match[2])))
-        at = match.end()
-    return tuple(found)
-
-
 def _new_state(text: str) -> PrintedState:
     try:
         key, end = _DECODER.raw_decode(text)
@@ -162,10 +146,10 @@ def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple
     """Yield batches and states (kernels.rows.STATE) of a dumped `__transaction_state` in chunks, one at least."""
     text, drafting, states = log_text(file, part), Drafting(needs_records=True), _States(file.path, names)
     runs = None if part.is_elided else runs_of(file, part.position, part.end)
-    reader = StateRuns(names)
+    reader = StateRuns(names, states.starts)
     for event in text.events():
         if runs is not None and isinstance(event, Header) and runs.are_due():
-            number = event.line.number
+            number, last = event.line.number, None
             for run in runs_behind(event, runs, text):
                 if run.begin == event.line.position:  # names get their codes in the order of the text
                     drafting.close()
@@ -173,12 +157,14 @@ def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple
                     yield chunk_of(drafting, text), rows
                 read = reader.read(run)
                 if read is not None:
-                    batches = rows_of_run(read[0], number, text, drafting)
+                    batches = rows_of_run(read[0], number, drafting)
                     yield batches, states_of_run(read[1], batches)
+                    last = read[0], number
                     number += read[0].line_count
                 if read is None or read[0].end < run.end:
                     break
-            if number != event.line.number:
+            if last is not None:
+                text.go_on_behind(*last)
                 continue
         draft = drafting.add(event)
         if isinstance(event, DumpedRecord) and event.control is None:
@@ -195,7 +181,9 @@ def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple
 def states_of_run(found: FoundStates, batches: TextRows) -> TextRows:
     """Return the states of a run as rows."""
     whole, deleted = mask_of(STATE_COLUMNS, _IN_NEW_VALUE), mask_of(STATE_COLUMNS, _ALL)
-    known = np.where(found.rows["is_tombstone"] != 0, deleted, whole)
+    old, started = mask_of(STATE_COLUMNS, _IN_OLD_VALUE), mask_of(STATE_COLUMNS, {"started_at"})
+    of_old = old | np.where(found.is_started, started, 0)
+    known = np.where(found.rows["is_tombstone"] != 0, deleted, np.where(found.is_old, of_old, whole))
     return TextRows(STATE_COLUMNS, found.rows, batches.lines[0] + found.lines, found.positions, known)
 
 
@@ -207,7 +195,7 @@ class _States:
     names: Names
     rows: list[tuple[BatchDraft, DumpedRecord, PrintedState]] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
-    _starts: Starts = field(default_factory=Starts)
+    starts: Starts = field(default_factory=Starts)
 
     def add(self, draft: BatchDraft, record: DumpedRecord) -> None:
         """Read the contents of a record."""
@@ -248,7 +236,7 @@ class _States:
         known = set(state.known)
         self._of_batch(row, draft, known)
         if "started_at" not in known:
-            row["started_at"], is_known = self._starts.of(record.offset, state)
+            row["started_at"], is_known = self.starts.of(record.offset, state)
             if is_known:
                 known.add("started_at")
             else:

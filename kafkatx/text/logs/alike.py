@@ -49,7 +49,7 @@ TRIES = 5
 """How often a kind is read with other digits."""
 LONG_NUMBER = 5
 """Digits of a number from which on another one in its place begins with 1, so that it fits the same column."""
-_ZEROS = bytes.maketrans(b"0123456789", b"0" * 10)
+ZEROS = bytes.maketrans(b"0123456789", b"0" * 10)
 _RUNS = regex(r"\d+")
 _TRACES = b" \taCS."
 _FIXED = ("kind", "level", "side", "of_day", "trace_code")
@@ -155,7 +155,7 @@ class Kinds:
 
     def _kind(self, line: bytes) -> Kind | None:
         """The kind of a line, None where it is not known (yet)."""
-        key = line[:AS_IT_IS] + line[AS_IT_IS:].translate(_ZEROS)
+        key = line[:AS_IT_IS] + line[AS_IT_IS:].translate(ZEROS)
         known = self._kinds.get(key, 0)
         if not isinstance(known, int):
             return known
@@ -172,7 +172,7 @@ class Kinds:
         if stop < 0:
             return False
         line = cut.data[start:stop]
-        key = line[:AS_IT_IS] + line[AS_IT_IS:].translate(_ZEROS)
+        key = line[:AS_IT_IS] + line[AS_IT_IS:].translate(ZEROS)
         known = self._begins.get(key)
         if known is None:
             known = not cut.belongs(line)
@@ -181,7 +181,7 @@ class Kinds:
         return known
 
     def _learnt(self, line: bytes, key: bytes) -> Kind | None:
-        if not line.isascii() or len(line) > LONGEST or line[:1] in _TRACES or _has_own_digits(key.decode()):
+        if not line.isascii() or len(line) > LONGEST or line[:1] in _TRACES or has_own_digits(key.decode()):
             return None
         text = line.decode().rstrip("\r")
         times = times_in(text)
@@ -189,20 +189,22 @@ class Kinds:
             return None
         random = Random(text)
         others = [_with_other_digits(text, times, random) for _ in range(TRIES)]
-        read = [_Read(other, self.framer) for other in (text, *others)]
+        read = [ReadAlone(other, self.framer) for other in (text, *others)]
         if not all(map(_is_plain, read)):
             return None
         found = Times.told_by([(one.text, one.framed.at) for one in read], times)
         return None if found is None else _kind_of(read, found)
 
 
-class _Read:
-    """A line that is read by itself: its parts and, by column, what its event holds (nothing where it is none)."""
+class ReadAlone:
+    """An entry that is read by itself: its parts and, by column, what its event holds (nothing where it is none)."""
 
     def __init__(self, text: str, framer: Framer) -> None:
-        self.text, self.framed = text, framer.frame_aside(text)
+        head, *tail = text.split("\n")
+        self.text, self.framed = text, framer.frame_aside(head)
         strings = Strings()
-        row = event_of(Entry(0, 1, self.framed, ()), strings)
+        row = event_of(Entry(0, 1, self.framed, tuple(filter(None, tail))), strings)
+        self.traces = strings.traces
         self.columns: dict[str, Any] = {}
         for name, number in COLUMNS.items() if row is not None else ():
             value = row[number] if row is not None else -1
@@ -210,7 +212,7 @@ class _Read:
             self.columns[name] = strings.texts()[value] if is_text else value
 
 
-def _is_plain(read: _Read) -> bool:
+def _is_plain(read: ReadAlone) -> bool:
     """Whether a line is one whose digits decide nothing but numbers and names."""
     framed, message = read.framed, read.framed.message
     if framed.layout in ("", MESSAGE_ONLY, REMNANT) or framed.trace or framed.writer or framed.context.broker_id >= 0:
@@ -225,7 +227,7 @@ def _is_plain(read: _Read) -> bool:
     return found.kind not in TO_ERROR and not error_of(found.pattern) and read.columns["trace_code"] < 0
 
 
-def _kind_of(read: list[_Read], times: Times) -> Kind | None:
+def _kind_of(read: list[ReadAlone], times: Times) -> Kind | None:
     """What lines of a kind have in common, given some that have no digit in common; None where that is not clear."""
     columns: dict[str, Any] = {}
     parts: list[Part] = []
@@ -235,7 +237,7 @@ def _kind_of(read: list[_Read], times: Times) -> Kind | None:
             continue
         if all(value == values[0] for value in values):
             columns[name] = values[0]
-        elif name in _FIXED or (part := _part(name, values, read)) is None:
+        elif name in _FIXED or (part := part_of(name, values, read)) is None:
             return None
         else:
             parts.append(part)
@@ -245,12 +247,12 @@ def _kind_of(read: list[_Read], times: Times) -> Kind | None:
     return Kind(read[0].framed, times, columns, words, tuple(part for part in parts if part.column in NUMBERS))
 
 
-def _is_same(one: _Read, other: _Read) -> bool:
+def _is_same(one: ReadAlone, other: ReadAlone) -> bool:
     mine, its = one.framed, other.framed
     return (mine.layout, mine.level, len(mine.message)) == (its.layout, its.level, len(its.message))
 
 
-def _part(name: str, values: list[Any], read: list[_Read]) -> Part | None:
+def part_of(name: str, values: list[Any], read: list[ReadAlone]) -> Part | None:
     """The part of a line that a column holds in all of some lines, None if it is not one and only one."""
     if name in CODE_COLUMNS:
         sizes = {len(value) if isinstance(value, str) else 0 for value in values}
@@ -277,13 +279,14 @@ def _with_other_digits(text: str, times: list[re.Match[str]], random: Random) ->
     """A line with other times, and other digits in all else but its first bytes."""
     pieces, at = [], 0
     for found in times:
-        pieces += [_other_numbers(text[at : found.start()], random), other_time(found[0], random)]
+        pieces += [other_numbers(text[at : found.start()], random), other_time(found[0], random)]
         at = found.end()
-    pieces.append(_other_numbers(text[at:], random))
+    pieces.append(other_numbers(text[at:], random))
     return text[:AS_IT_IS] + "".join(pieces)[AS_IT_IS:]
 
 
-def _other_numbers(text: str, random: Random) -> str:
+def other_numbers(text: str, random: Random) -> str:
+    """Return a text with other numbers of as many digits."""
     return _RUNS.sub(lambda run: _other_number(run[0], random), text)
 
 
@@ -297,7 +300,7 @@ def _other_number(number: str, random: Random) -> str:
             return other
 
 
-def _has_own_digits(key: str) -> bool:
+def has_own_digits(key: str) -> bool:
     """Whether a line of a kind may hold a text whose digits are part of it."""
     return any(text in key for text in _texts_with_digits())
 

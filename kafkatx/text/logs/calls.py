@@ -72,7 +72,7 @@ _ANSWER = regex(rf"(?:Unexpected|Unhandled) error in ({'|'.join(_OF_REQUEST)})Re
 """How Java's client names the request whose answer it does not know."""
 _VERB = regex(
     r"\b(commit|abort|roll(?:ing|ed)? ?back|begin|start|initiali[sz])(?:t?ing|ning|e|ed|ted|s)? "
-    r"(?:(?:the|a|kafka|new) ){0,3}(?:transactions?|txn|tx)\b",
+    r"(?:(?:the|a|kafka|new) ){0,3}(?:transactions?|txn|tx)\b|\b(initiali[sz])e producer ?id\b",
     re.IGNORECASE,
 )
 _UNANSWERED = regex(
@@ -172,7 +172,7 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
     if _OFFSETS.search(text):
         return "sendOffsetsToTransaction"
     if found := _VERB.search(text):
-        return _OF_VERB.get(found[1].lower(), "abortTransaction")
+        return _OF_VERB.get((found[1] or found[2]).lower(), "abortTransaction")
     if is_kafka and (found := _ALONE.match(text.strip()) or _SHORT.search(text)):
         return _OF_VERB[found[1]]
     return "send" if is_kafka and _SENDING.search(text) else None

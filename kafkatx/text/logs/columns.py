@@ -13,22 +13,19 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels import templates as kernels
-from kafkatx.kernels.rows import EVENT
+from kafkatx.kernels.event_columns import decide, number_pairs, write_names
+from kafkatx.kernels.held_texts import held_in_rows, texts_of
 from kafkatx.segments.interning import Interner
-from kafkatx.terms.catalogue.entries import EventTemplate
-from kafkatx.terms.events import EventKind, Level, Side
+from kafkatx.terms.events import Level, Side
 from kafkatx.terms.records import dataclass
 from kafkatx.text.logs.contexts import MARKERS, NOTHING, Context, sends_markers, split_context
-from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field
-from kafkatx.text.logs.matching import patterns
+from kafkatx.text.logs.filled import Filled, words_of
+from kafkatx.text.logs.filling import COLUMNS, empty_row, fill_field
 from kafkatx.text.logs.meaning import OF_CONNECTIONS, names_of, side_by
-from kafkatx.text.logs.spans import Spans, codes
-from kafkatx.text.logs.strings import Strings
-from kafkatx.text.logs.tables import kinds, sides, slow_texts, texts, vague
+from kafkatx.text.logs.signs import SEPARATOR
+from kafkatx.text.logs.strings import LONGEST_STRING, Strings
+from kafkatx.text.logs.tables import partitions, signs, slow_texts, step_of, texts
 
-PENDING = -2
-"""Code of a trace that has not been read yet."""
-OPEN = ord("[")
 MESSAGE = "Message"
 """What stands for any message where a context is read."""
 
@@ -57,22 +54,16 @@ class Columns:
     lowest_level: int
 
 
-def is_fast() -> bool:
-    """Whether the kernels run compiled: only then the columns are faster than the slow path."""
-    return kernels.take_apart.is_compiled
-
-
-def read_columns(data: bytes, entries: Any, strings: Strings) -> Columns:
+def read_columns(data: bytes, entries: Any, strings: Strings, filled: Filled) -> Columns:
     """Read entries (kernels/literals.py) of a window."""
     times, out = np.empty(len(entries), np.int64), np.empty((len(entries), kernels.WIDTH), np.int32)
     _recognise(data, entries, times, out)
+    shown = shown_signs(data, out, strings)
     contexts = _Contexts(data, out)
-    _leave_old_partitions(data, out)
-    done = np.flatnonzero(out[:, kernels.STATUS] == kernels.DONE)
-    events = _events(data, out[done], strings)
-    events["position"], events["line"], events["at"] = entries[done, 0], entries[done, 3], times[done]
-    speakers = tuple(contexts.write(events, out[done, kernels.CONTEXT], strings))
-    is_slow = out[:, kernels.STATUS] == kernels.SLOW
+    status = out[:, kernels.STATUS]
+    done, is_slow = np.flatnonzero(status == kernels.DONE), status == kernels.SLOW
+    events = filled.events(data, entries, times, out, done, shown, strings)
+    speakers = tuple(contexts.write(events, strings))
     lowest = int(out[~is_slow, kernels.LEVEL].min(initial=Level.error))
     return Columns(events, np.flatnonzero(is_slow), speakers, lowest if not is_slow.all() else Level.unknown)
 
@@ -82,70 +73,34 @@ def _recognise(data: bytes, entries: Any, times: Any, out: Any) -> None:
     view = kernels.take_apart.view(data)
     kernels.take_apart(view, entries, times, out)
     recognise = kernels.recognise_texts
-    recognise(view, texts(), 0, out, kernels.MESSAGE, kernels.SPANS, kernels.PATTERN)
-    recognise(view, texts(), 1, out, kernels.THROWN_TEXT, kernels.THROWN_SPANS, kernels.THROWN)
-    is_open, shown = out[:, kernels.STATUS] == kernels.OPEN, out[:, kernels.SHOWN]
-    head, thrown = out[:, kernels.PATTERN], out[:, kernels.THROWN]
-    is_known = (head >= 0) | (thrown >= 0)
-    is_doubtful = (shown == 1) | (out[:, kernels.LEVEL] > Level.info) | (out[:, kernels.DOUBT] == 1)
-    is_slow = (shown < 0) | slow_texts()[head] | (~is_known & is_doubtful)
-    done = np.where(is_known, kernels.DONE, kernels.NOTHING)
-    out[:, kernels.STATUS] = np.where(is_open, np.where(is_slow, kernels.SLOW, done), kernels.SLOW)
+    recognise(view, *texts(), 0, out, kernels.MESSAGE, kernels.SPANS, kernels.PATTERN)
+    recognise(view, *texts(), 1, out, kernels.THROWN_TEXT, kernels.THROWN_SPANS, kernels.THROWN)
+    decide(decide.view(data), out, slow_texts(), partitions())
 
 
-def _events(data: bytes, out: Any, strings: Strings) -> Any:
-    """Events of recognised entries: all but place, time and context."""
-    events = np.full(len(out), -1, np.int64).astype(EVENT)
-    events["repeats"] = 0
-    head, thrown, shown = out[:, kernels.PATTERN], out[:, kernels.THROWN], out[:, kernels.THROWN_CLASS + 1] > 0
-    is_storage = kinds()[thrown] == EventKind.storage_failed
-    counts = (thrown >= 0) & ((head < 0) | vague()[head] | is_storage)
-    events["level"] = out[:, kernels.LEVEL]
-    events["kind"] = np.where(counts, kinds()[thrown], kinds()[head])
-    events["side"] = np.where(head >= 0, sides()[head], Side.unknown)
-    spans = Spans()
-    spans.add("logger", np.arange(len(out)), out[:, kernels.LOGGER : kernels.LOGGER + 2])
-    constants: list[tuple[Any, EventTemplate]] = []
-    for numbers, first in ((head, kernels.SPANS), (np.where(counts, thrown, -1), kernels.THROWN_SPANS)):
-        for number in np.unique(numbers[numbers >= 0]).tolist():
-            rows, entry = np.flatnonzero(numbers == number), patterns()[number].entry
-            constants.append((rows, entry))
-            for place, name in enumerate(entry.fields):
-                spans.add(name, rows, out[rows, first + 2 * place : first + 2 * place + 2])
-    spans.write(data, events, strings)
-    for rows, entry in constants:
-        _write_constants(events, rows, entry, strings)
-    _write_thrown(data, events, out, np.flatnonzero(shown), strings)
-    return events
+def codes(interner: Interner, data: bytes, starts: Any, lengths: Any) -> Any:
+    """Codes of the texts that stand in spans; -1 of empty ones."""
+    lengths = np.where(lengths > 0, np.minimum(lengths, LONGEST_STRING), -1)
+    return interner.codes(memoryview(data), np.ascontiguousarray(starts, np.int64), lengths.astype(np.int64))
 
 
-def _write_constants(events: Any, rows: Any, entry: EventTemplate, strings: Strings) -> None:
-    """Write what a text says by itself."""
-    for name, value in entry.constants:
-        row = empty_row()
-        fill_field(row, name, value, strings)
-        column = name if name in NUMBERS else f"{name}_code"
-        events[column][rows] = row[COLUMNS[column]]
+def shown_signs(data: bytes, out: Any, strings: Strings) -> Any:
+    """Codes of the texts of known defects that each line of a window shows (text/logs/signs.py), -1 of nothing.
 
-
-def _write_thrown(data: bytes, events: Any, out: Any, rows: Any, strings: Strings) -> None:
-    """Write class and text of the exceptions under lines where nothing else fills the columns; their traces wait."""
-    for column, first in (("error_code", kernels.THROWN_CLASS), ("detail_code", kernels.THROWN_TEXT)):
-        wanted = rows[events[column][rows] < 0]
-        events[column][wanted] = codes(strings.interner, data, out[wanted, first], out[wanted, first + 1])
-    events["trace_code"][rows] = PENDING
-
-
-def _leave_old_partitions(data: bytes, out: Any) -> None:
-    """Leave lines that name a partition as `[topic,0]` to the slow path."""
-    view = np.frombuffer(data, np.uint8)
-    for column, first in ((kernels.PATTERN, kernels.SPANS), (kernels.THROWN, kernels.THROWN_SPANS)):
-        for number in np.unique(out[out[:, kernels.STATUS] == kernels.DONE, column]).tolist():
-            fields = patterns()[number].entry.fields if number >= 0 else ()
-            if "topic_partition" in fields:
-                rows = np.flatnonzero((out[:, kernels.STATUS] == kernels.DONE) & (out[:, column] == number))
-                at = out[rows, first + 2 * fields.index("topic_partition")]
-                out[rows[view[at] == OPEN], kernels.STATUS] = kernels.SLOW
+    Each set of them is looked at once. A line that shows some and is of no known text goes the slow way. What a stack
+    trace shows is read with it.
+    """
+    names, held = signs()
+    rows, marks = held_in_rows(held, data, out, (kernels.LOGGER, kernels.MESSAGE), kernels.SLOW)
+    found = np.full(len(out), -1, np.int32)
+    if len(rows):
+        sets, size = Interner(), marks.itemsize * marks.shape[1]
+        numbers = codes(sets, marks.tobytes(), size * np.arange(len(rows)), np.full(len(rows), size))
+        shown = (texts_of(np.frombuffer(one, np.int64)) for one in sets.values)
+        told = [strings.code(SEPARATOR.join(names[number] for number in one)) for one in shown]
+        found[rows] = np.array(told, np.int32)[numbers]
+        out[rows[out[rows, kernels.STATUS] == kernels.NOTHING], kernels.STATUS] = kernels.SLOW
+    return found
 
 
 class _Contexts:
@@ -159,39 +114,45 @@ class _Contexts:
         parts = [split_context(text.decode("utf-8", "replace") + MESSAGE) for text in interner.values]
         self.contexts = [*(context for context, _ in parts), NOTHING]
         fits = np.array([*(rest == MESSAGE for _, rest in parts), True])
-        out[done, kernels.CONTEXT] = numbers
         out[done[~fits[numbers]], kernels.STATUS] = kernels.SLOW
+        self._numbers = numbers[fits[numbers]]
 
-    def write(self, events: Any, numbers: Any, strings: Strings) -> Iterator[Speaker]:
+    def write(self, events: Any, strings: Strings) -> Iterator[Speaker]:
         """Write the names that contexts give, and the sides that nothing else tells; yield who spoke."""
         if not len(events):
             return
-        loggers = events["logger_code"].astype(np.int64)
-        pairs, places = np.unique((numbers.astype(np.int64) << 32) + loggers, return_inverse=True)
-        counts = np.bincount(places, minlength=len(pairs))
-        order = np.argsort(places, kind="stable")
-        groups = np.split(order, np.cumsum(counts)[:-1])
-        for pair, rows, count in zip(pairs.tolist(), groups, counts.tolist(), strict=True):
-            context = self.contexts[pair >> 32]
-            logger = strings.interner.values[pair & 0xFFFFFFFF].decode("utf-8", "replace")
-            side = side_by(logger, context)
-            events["side"][rows[events["side"][rows] == Side.unknown]] = side
-            self._name(events, rows, context, strings)
-            yield Speaker(logger, context, side, count)
+        numbers, examples, sizes = (np.empty(len(events), np.int32) for _ in range(3))
+        slots = np.full(1 << (2 * len(events) - 1).bit_length(), -1, np.int32)
+        loggers = np.ascontiguousarray(events["logger_code"])
+        count = number_pairs(self._numbers, loggers, slots, numbers, examples, sizes)
+        speakers, named = list[Speaker](), list[list[list[int]]]()
+        for example, lines in zip(examples[:count].tolist(), sizes[:count].tolist(), strict=True):
+            context = self.contexts[self._numbers[example]]
+            logger = strings.interner.values[loggers[example]].decode("utf-8", "replace")
+            speakers.append(Speaker(logger, context, side_by(logger, context), lines))
+            named.append([*_names(context, strings)])
+        sides = np.array([speaker.side for speaker in speakers], np.int64)
+        first_name = np.cumsum([0, *map(len, named)]).astype(np.int64)
+        names = np.array([one for names in named for one in names], np.int64).reshape(-1, 6)
+        write_names(events, words_of(events), numbers, sides, first_name, names)
+        order = np.argsort(self._numbers[examples[:count]], kind="stable").tolist()
+        yield from (speakers[number] for number in order)
 
-    def _name(self, events: Any, rows: Any, context: Context, strings: Strings) -> None:
-        for name, value in names_of(context):
-            if not value:
-                continue
-            row = empty_row()
-            fill_field(row, name, value, strings)
-            column = "topic_code" if name == "topic_partition" else f"{name}_code"
-            wanted = rows[events[column][rows] < 0]
-            events[column][wanted] = row[COLUMNS[column]]
-            if name == "topic_partition":
-                events["partition"][wanted] = row[COLUMNS["partition"]]
-        if sends_markers(context):
-            row = empty_row()
-            fill_field(row, "api", MARKERS, strings)
-            lost = np.isin(events["kind"][rows], OF_CONNECTIONS) & (events["api_code"][rows] < 0)
-            events["api_code"][rows[lost]] = row[COLUMNS["api_code"]]
+
+def _names(context: Context, strings: Strings) -> Iterator[list[int]]:
+    """What a context gives to the events of its lines, as kernels/event_columns.py writes it."""
+    for name, value in names_of(context):
+        if value:
+            yield _named(name, value, strings, -1, -1)
+    if sends_markers(context):
+        yield _named("api", MARKERS, strings, *OF_CONNECTIONS)
+
+
+def _named(name: str, value: str, strings: Strings, kind: int, other: int) -> list[int]:
+    """One name: its column and code, the partition with a topic, and the kinds of events that it is for."""
+    row = empty_row()
+    fill_field(row, name, value, strings)
+    is_partition = name == "topic_partition"
+    column = step_of("topic" if is_partition else name)[1]
+    code = row[COLUMNS["topic_code" if is_partition else f"{name}_code"]]
+    return [column, code, step_of("partition")[1] if is_partition else -1, row[COLUMNS["partition"]], kind, other]

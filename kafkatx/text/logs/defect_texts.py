@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from kafkatx.terms.catalogue.entries import Signs
 from kafkatx.terms.catalogue.loading import known_defects
+from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.source_code import BEGINNINGS, ENDINGS, THROWS
 
-SHORTEST_PART = 12
-"""Characters of a piece of a message that make it part of a text."""
 SHORTEST_ALONE = 12
 """Characters of a sign that a line without anything of a log is known by."""
 LONGEST = 4_096
@@ -47,12 +46,6 @@ def signs_in(text: str) -> tuple[str, ...]:
     by_word, others = _texts()
     likely = (sign for word in by_word.keys() & _WORD.findall(text) for sign in by_word[word])
     return tuple(sorted(sign for sign in (*likely, *others) if sign in text))
-
-
-def may_show(pieces: Iterable[str]) -> bool:
-    """Whether a message of these pieces may show a text: one holds it, or is a part of it that a value goes on."""
-    parts = [piece.strip() for piece in pieces if len(piece.strip()) >= SHORTEST_PART]
-    return any(part in _all_texts() or signs_in(part) for part in parts)
 
 
 def is_evidence(texts: Iterable[str]) -> bool:
@@ -89,12 +82,13 @@ def _is_printed(line: str, at: int) -> bool:
     return _LABEL.search(before) is not None or _PLACE.search(line) is not None
 
 
-@cache
-def _all_texts() -> str:
-    return "\n".join(text for defect in known_defects() for text in defect.texts)
+@kept_table
+def all_texts() -> tuple[str, ...]:
+    """Return the texts of all known defects, each once and in order."""
+    return tuple(sorted({text for defect in known_defects() for text in defect.texts}))
 
 
-@cache
+@kept_table
 def _sure_signs() -> tuple[frozenset[str], ...]:
     """Signs that nothing else makes, and what must stand beside them."""
     sure = [defect for defect in known_defects() if defect.is_sure]
@@ -102,11 +96,21 @@ def _sure_signs() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(one) for signs in shown for one in signs if sum(map(len, one)) >= SHORTEST_ALONE)
 
 
-@cache
+@kept_table
+def defects_by_text() -> dict[str, tuple[int, ...]]:
+    """Return the numbers of the defects that a text is a sign of, by the text; what stands beside it set aside."""
+    found: dict[str, list[int]] = {}
+    for number, defect in enumerate(known_defects()):
+        for text in {text for signs in defect.shows for text in signs}:
+            found.setdefault(text, []).append(number)
+    return {text: tuple(numbers) for text, numbers in found.items()}
+
+
+@kept_table
 def _texts() -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Texts by their longest whole word, which what holds them must hold; then those without one."""
     found: dict[str, list[str]] = {}
-    for text in {text for defect in known_defects() for text in defect.texts}:
+    for text in all_texts():
         found.setdefault(max(_INNER.findall(text), key=len, default=""), []).append(text)
     others = tuple(found.pop("", ()))
     return {word: tuple(texts) for word, texts in found.items()}, others

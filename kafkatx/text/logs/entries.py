@@ -22,6 +22,7 @@ from kafkatx.kernels.literals import (
     LiteralSearch,
     begins_entry,
     entries,
+    find_entries,
 )
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
@@ -45,7 +46,7 @@ from kafkatx.text.logs.traces import (
     strays,
     trace_from,
 )
-from kafkatx.text.logs.windows import Window
+from kafkatx.text.logs.windows import BLOCK, LARGE_BLOCK, Window
 
 MOST_TAIL_LINES = 500
 MOST_TAIL_BYTES = 1 << 17
@@ -83,7 +84,7 @@ _OF_ANOTHER = regex(rf"{DATED}|%[0-7]\|\d{{1,12}}\.\d{{3}}\|")
 def cuts(window: Window, framer: Framer, shape: EntryShape, search: LiteralSearch) -> Iterator[tuple[Cut, Any]]:
     """Yield what a window shows, again and again until its end, with the entries or lines that hold a literal."""
     while not window.is_done:
-        window.grow()
+        window.grow(LARGE_BLOCK if find_entries.is_compiled else BLOCK)
         cut = Cut(window, framer, shape)
         found, start, line = entries(cut.data, search, shape.mode, window.still_to_come)
         found = found[found[:, 0] >= window.known]
@@ -111,6 +112,12 @@ def entry_at(file: OpenFile, framer: Framer, position: int, line: int) -> Entry:
         if len(own) < len(tail):
             break
     return Entry(position, line, framer.frame(_text(head)), tuple(_text(text) for text in own if text))
+
+
+def is_one_entry(text: bytes) -> bool:
+    """Whether all lines below the first one would be read with it, were another entry to follow (`entry_at`)."""
+    lines = text.split(b"\n")
+    return len(lines) < MOST_TAIL_LINES and all(_is_tail(line) for line in lines[1:])
 
 
 class Cut:

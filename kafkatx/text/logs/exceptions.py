@@ -20,7 +20,8 @@ from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.entries import Spelling, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes, spellings
-from kafkatx.terms.error_codes import ATOMS, ErrorCode, error_code
+from kafkatx.terms.error_codes import ErrorCode, atoms, error_code
+from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.error_names import CLASS, CONFLUENT, KAFKAJS, NOT_WITHIN, SIMPLE_CLASS, TYPE_ARGUMENTS
@@ -135,7 +136,7 @@ def thrown(name: str, message: str) -> Thrown:
     return Thrown(name, "" if text == "None" else text[:LONGEST_MESSAGE])
 
 
-@cache
+@kept_table
 def known_classes() -> frozenset[str]:
     """Simple names of the exceptions of the catalogue; librdkafka's and franz-go's errors as they are printed."""
     texts = [entry.text for error in error_codes() for entry in error.exceptions]
@@ -241,7 +242,7 @@ def _own_names() -> frozenset[str]:
 
 def atom_in(message: str) -> re.Match[str] | None:
     """Return the error of the protocol that an atom names, where only producers and transactions meet it."""
-    return next((found for found in _ATOM.finditer(message) if found[1] in ATOMS), None)
+    return next((found for found in _ATOM.finditer(message) if found[1] in atoms()), None)
 
 
 def _atom(message: str) -> Thrown | None:

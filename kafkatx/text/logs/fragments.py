@@ -25,10 +25,20 @@ from kafkatx.terms.catalogue.loading import (
 from kafkatx.terms.catalogue.releases import Span
 from kafkatx.terms.catalogue.templates import parse_template, trimmed
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.around import is_front, is_quoted
-from kafkatx.text.logs.matching import Pattern, RecognisedText, patterns
+from kafkatx.text.logs.matching import (
+    Pattern,
+    PatternRow,
+    RecognisedText,
+    count_of_patterns,
+    pattern_at,
+    pattern_of,
+    patterns,
+    row_of,
+)
 from kafkatx.text.logs.source_code import ENDINGS
 from kafkatx.text.logs.stamps import DATED_ANYHOW
 
@@ -96,6 +106,8 @@ class Found:
 
 _Place = tuple[Pattern, int, int]
 """Three words of a text: which text, which of its pieces, where in the piece they begin."""
+_Numbers = tuple[int, ...]
+"""Places, one behind the other: the number of the text, which of its pieces, where in the piece."""
 
 
 def find_fragment(line: str) -> RecognisedText | None:
@@ -172,17 +184,19 @@ def _prepared(line: str) -> str:
 
 
 def _all_in(text: str) -> Iterator[Found]:
+    if _longest_words().isdisjoint(text.split()):
+        return
     words = [(word.start(), word.end()) for word in _WORD.finditer(text)]
     followed: set[tuple[int, int, int]] = set()
     index = _shingles()
     for number in range(len(words) - WORDS + 1):
         begin = words[number][0]
-        for place in index.get(text[begin : words[number + WORDS - 1][1]], ()):
-            pattern, piece, at = place
-            key = id(pattern), piece, begin - at
+        numbers = iter(index.get(text[begin : words[number + WORDS - 1][1]], ()))
+        for which, piece, at in zip(numbers, numbers, numbers, strict=True):
+            key = which, piece, begin - at
             if key not in followed and len(followed) < MOST_PLACES * 8:
                 followed.add(key)
-                if (found := _follow(text, place, begin)) is not None:
+                if (found := _follow(text, (_text_at(which), piece, at), begin)) is not None:
                     yield found
 
 
@@ -191,7 +205,7 @@ def error_of(pattern: Pattern) -> str:
     return _errors().get(trimmed(pattern.entry.template), "")
 
 
-@cache
+@kept_table
 def _errors() -> dict[str, str]:
     """Messages of exceptions to their classes."""
     found: dict[str, set[str]] = defaultdict(set)
@@ -214,22 +228,29 @@ def _messages_of_errors() -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _messages() -> tuple[Pattern, ...]:
-    """Messages of exceptions of Kafka's that no line of a log consists of."""
+def _text_at(number: int) -> Pattern:
+    """A text: those of events, and behind them messages of exceptions of Kafka's that no line of a log consists of."""
+    beside = number - count_of_patterns()
+    return pattern_at(number) if beside < 0 else pattern_of(_messages()[beside])
+
+
+@kept_table
+def _messages() -> tuple[PatternRow, ...]:
     known = {trimmed(pattern.entry.template) for pattern in patterns()}
     return tuple(
-        Pattern(entry, parse_template(text), frozenset())
+        row_of(Pattern(entry, parse_template(text), frozenset()))
         for text in sorted(_errors().keys() - known)
         if len(text) >= TELLING
         for entry in [message_of_exception(text, KAFKA, Span())]
     )
 
 
-@cache
-def _shingles() -> dict[str, tuple[_Place, ...]]:
+@kept_table
+def _shingles() -> dict[str, _Numbers]:
     """Every three whole words in a row of every piece of every text, and where they stand."""
-    found: dict[str, list[_Place]] = defaultdict(list)
-    for pattern in (*patterns(), *_messages()):
+    found: dict[str, list[int]] = defaultdict(list)
+    for which in range(count_of_patterns() + len(_messages())):
+        pattern = _text_at(which)
         if pattern.loggers:
             continue
         for number, piece in enumerate(pattern.template.pieces):
@@ -239,8 +260,14 @@ def _shingles() -> dict[str, tuple[_Place, ...]]:
             for first in range(len(words) - WORDS + 1):
                 begin, end = words[first][0], words[first + WORDS - 1][1]
                 if end - begin >= FEWEST_CHARACTERS:
-                    found[piece[begin:end]].append((pattern, number, begin))
+                    found[piece[begin:end]] += (which, number, begin)
     return {words: tuple(places) for words, places in found.items()}
+
+
+@kept_table
+def _longest_words() -> frozenset[str]:
+    """The longest word of each of these: a line that has none of them holds no text."""
+    return frozenset(max(words.split(), key=len) for words in _shingles())
 
 
 def _follow(text: str, place: _Place, begin: int) -> Found | None:

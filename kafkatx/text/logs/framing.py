@@ -35,8 +35,7 @@ FURTHEST_WEST_MS = -(10 * 4 + 1) * ZONE_STEP_MS
 STRUCTURED = "structured"
 KNOWN = 30
 """Characters of what Kafka says that a message must begin with, or hold."""
-REMNANT = "remnant"
-MESSAGE_ONLY = "message"
+REMNANT, MESSAGE_ONLY = "remnant", "message"
 """Names of layouts that have no shape: JSON or pairs; the front was cut off; nothing before the message."""
 
 
@@ -246,9 +245,11 @@ class Framer:
         if text[:1] in " \t":
             return None
         begins = heads(text)
-        for layout in self._order:
+        for number, layout in enumerate(self._order):
             if groups := layout.read(text, begins):
                 return self._of_shape(groups, layout, wrapped)
+            if number == 0 and first_fitting(text) is None:  # what another framer has found out is remembered
+                break
         return None
 
     def _of_shape(self, groups: Groups, layout: LineLayout, wrapped: Wrapped) -> Framed:

@@ -13,8 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
-from kafkatx.kernels.literals import LiteralSearch
+from kafkatx.kernels.literals import LiteralSearch, shortest
 from kafkatx.terms.catalogue.entries import EventTemplate, simple_name
 from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
@@ -23,9 +24,11 @@ from kafkatx.terms.catalogue.loading import (
     error_codes,
     event_templates,
 )
+from kafkatx.terms.catalogue.releases import Span
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
-from kafkatx.terms.error_codes import ATOMS
-from kafkatx.terms.events import EventKind
+from kafkatx.terms.error_codes import atoms
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.calls import BEGUN, INITIALISED
@@ -120,25 +123,72 @@ def tells_of_call(message: str) -> bool:
 @cache
 def patterns() -> tuple[Pattern, ...]:
     """All texts: events before what is none yet, the most telling first; of equal texts of one place the first."""
+    return tuple(map(pattern_at, range(count_of_patterns())))
+
+
+@cache
+def pattern_at(number: int) -> Pattern:
+    """Return one of `patterns()`; of hundreds a text asks for some."""
+    return pattern_of(_rows()[number])
+
+
+def count_of_patterns() -> int:
+    """Return how many there are."""
+    return len(_rows())
+
+
+@kept_table
+def _rows() -> tuple[PatternRow, ...]:
+    return tuple(row_of(pattern) for pattern in _patterns())
+
+
+def _patterns() -> list[Pattern]:
     found: dict[tuple[object, ...], Pattern] = {}
     for entry in map(_without_bracket, event_templates()):
         template = parse_template(entry.template)
         if template.weight:
             pattern = Pattern(entry, template, _loggers(entry, template))
             found.setdefault((template.pieces, entry.stands, pattern.loggers), pattern)
-    return tuple(sorted(found.values(), key=_rank))
+    return sorted(found.values(), key=_rank)
+
+
+PatternRow = tuple[Any, ...]
+"""A pattern as plain data: kind, side, span and other fields of its entry, then those of its template, its loggers."""
+
+
+def row_of(pattern: Pattern) -> PatternRow:
+    """Return a pattern as plain data, which is kept."""
+    entry, template = pattern.entry, pattern.template
+    kind = int(entry.kind), int(entry.side), entry.span.since, entry.span.until
+    text = entry.client, entry.template, entry.fields, entry.constants, entry.stands, entry.loggers
+    return (*kind, *text, template.pieces, template.names, pattern.loggers)
+
+
+def pattern_of(row: PatternRow) -> Pattern:
+    """Return the pattern that a row is."""
+    kind, side, since, until, client, text, fields, constants, stands, only_from, pieces, names, loggers = row
+    span = _span_of(since, until)
+    entry = EventTemplate(EventKind(kind), Side(side), client, text, span, fields, constants, stands, only_from)
+    return Pattern(entry, Template(pieces, names), loggers)
+
+
+_span_of = cache(Span)
 
 
 @cache
 def prefilter() -> LiteralSearch:
     """The search for all literals."""
+    return LiteralSearch(_shortest(), are_shortest=True)
+
+
+@kept_table
+def _shortest() -> tuple[bytes, ...]:
+    """The literals that hold no other one."""
     own = (literal for pattern in patterns() for literal in _literals(pattern))
     spelled = (text[:LONGEST_LITERAL].encode() for text in words())
     named = (f"{error.name}: ".encode() for error in error_codes())
-    atoms = (atom.encode() for atom in ATOMS)
-    return LiteralSearch(
-        (*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *atoms, *_python_classes())
-    )
+    of_erlang = (atom.encode() for atom in atoms())
+    return shortest((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *of_erlang, *_python_classes()))
 
 
 def _python_classes() -> Iterator[bytes]:
@@ -182,19 +232,31 @@ def _loggers_of_texts() -> dict[str, frozenset[str]]:
     return {text: frozenset(names) for text, names in found.items()}
 
 
-Keyed = tuple[str, Pattern]
-"""A text behind its longest piece, which a message holds that it fits: looking for that is what costs least."""
+PLACES = ("line", "exception")
+"""Where a text stands."""
+Keyed = tuple[str, int]
+"""The number of a text behind its longest piece, which a message holds that it fits: looking for that costs least."""
+Texts = tuple[dict[str, tuple[Keyed, ...]], tuple[Keyed, ...]]
+"""Texts by the first HEAD characters of a message, and those without such."""
 
 
-@cache
-def texts_of(place: str) -> tuple[dict[str, tuple[Keyed, ...]], tuple[Keyed, ...]]:
-    """Texts of a place (`line`, `exception`) by the first HEAD characters of a message, and those without such."""
+def texts_of(place: str) -> Texts:
+    """Texts of one of PLACES."""
+    return _texts()[place]
+
+
+@kept_table
+def _texts() -> dict[str, Texts]:
+    return {place: _texts_of(place) for place in PLACES}
+
+
+def _texts_of(place: str) -> Texts:
     heads: dict[str, list[Keyed]] = defaultdict(list)
     rest: list[Keyed] = []
-    for pattern in patterns():
+    for number, pattern in enumerate(patterns()):
         if pattern.entry.stands in (place, "both"):
             first = pattern.template.pieces[0]
-            keyed = (max(pattern.template.pieces, key=len), pattern)
+            keyed = (max(pattern.template.pieces, key=len), number)
             (heads[first[:HEAD]] if len(first) >= HEAD else rest).append(keyed)
     return {head: tuple(found) for head, found in heads.items()}, tuple(rest)
 
@@ -203,7 +265,7 @@ def _match(
     message: str, logger: str, heads: dict[str, tuple[Keyed, ...]], rest: tuple[Keyed, ...]
 ) -> RecognisedText | None:
     for candidates in (heads.get(message[:HEAD], ()), rest):
-        for longest, pattern in candidates:
-            if longest in message and (values := pattern.values(message, logger)) is not None:
-                return RecognisedText(pattern, values)
+        for longest, number in candidates:
+            if longest in message and (values := pattern_at(number).values(message, logger)) is not None:
+                return RecognisedText(pattern_at(number), values)
     return None

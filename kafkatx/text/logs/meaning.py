@@ -233,7 +233,8 @@ def _known(trace: Trace) -> RecognisedText | None:
 def _text_of(framed: Framed) -> RecognisedText | None:
     """The text that a message is, or holds; without a logger it may be that of an exception, printed alone."""
     found = match_message(framed.message, framed.logger)
-    if framed.layout in (MESSAGE_ONLY, REMNANT, "") and (found is None or found.kind is EventKind.other):
+    is_alone = framed.layout in (MESSAGE_ONLY, REMNANT, "") or not (_has_time(framed) or framed.logger)
+    if is_alone and (found is None or found.kind is EventKind.other):
         found = match_exception(framed.message) or found
     if found is None and (told := behind(framed.message)):
         found = match_message(told, framed.logger)

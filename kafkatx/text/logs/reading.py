@@ -12,19 +12,20 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kafkatx.kernels.literals import EVERY_LINE
+from kafkatx.kernels.growing import chosen, joined
+from kafkatx.kernels.literals import EVERY_LINE, may_show_level_below
 from kafkatx.kernels.rows import EVENT
+from kafkatx.kernels.templates import take_apart
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.logs.alike import Alike, Kinds
-from kafkatx.text.logs.columns import PENDING, Columns, is_fast, read_columns
-from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts, entry_at
+from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts
 from kafkatx.text.logs.entry_shapes import begins_with_trace, shape_of
 from kafkatx.text.logs.filling import COLUMNS, Row
 from kafkatx.text.logs.framing import Framed, Framer
@@ -35,6 +36,7 @@ from kafkatx.text.logs.said_before import fill_said_before
 from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
+from kafkatx.text.logs.traced import Traced
 from kafkatx.text.logs.windows import window_of
 from kafkatx.text.logs.writers import Writers
 from kafkatx.text.named_errors import named_on_page
@@ -42,6 +44,10 @@ from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.releases_told import releases_on_page
 from kafkatx.text.settings.printed import ValuesBlocks
 from kafkatx.text.statements import statements_on_page
+
+if TYPE_CHECKING:
+    from kafkatx.text.logs.columns import Columns
+    from kafkatx.text.logs.filled import Filled
 
 DIGEST_BYTES = 4096
 """Bytes of a source's beginning that its digest is made of."""
@@ -94,6 +100,7 @@ class _Reading:
     def __init__(self, file: OpenFile, part: TextPart) -> None:
         self.file, self.part = file, part
         self.strings = Strings()
+        self.filled: Filled | None = None
         self.thinning = Thinning()
         self.writers = Writers()
         self.blocks = ValuesBlocks(SOURCE)
@@ -117,13 +124,13 @@ class _Reading:
             shape = replace(shape, mode=EVERY_LINE)
         self.framer.asks_what_is_known = is_short and shape.mode == EVERY_LINE and not shape.has_loggers
         self.framer.restart()
-        can_be_alike = shape.mode == EVERY_LINE and not shape.has_loggers and not shape.is_bare
-        self.repeated = Repeated(Kinds(self.framer)) if can_be_alike and self.window.is_plain else None
+        can_repeat = shape.mode != EVERY_LINE or not (shape.has_loggers or shape.is_bare)
+        self.repeated = Repeated(Kinds(self.framer)) if can_repeat and self.window.is_plain else None
         for cut, found in cuts(self.window, self.framer, shape, prefilter()):
             self._take_cut(cut, found)
         self.blocks.close()
         self.lines = self.window.line - self.part.line
-        events = self._with_traces(self.thinning.thin())
+        events = Traced(self.file, self.framer).read(self.thinning.thin(), self.strings)
         fill_said_before(self.file, self.part.position, self.framer, events, self.strings)
         is_call = (events["kind"] == EventKind.failure) & (events["api_code"] >= 0) & (events["side"] < 0)
         events["side"] = np.where(is_call, Side.client, events["side"])
@@ -176,21 +183,22 @@ class _Reading:
         A short text is read line by line, so that it tells the same whatever was read before it.
         """
         self._look_for_levels(cut)
-        parts = []
+        parts = [np.zeros(0, EVENT)]
         if cut.is_of_brokers and is_fast() and not cut.is_short:
-            columns = read_columns(cut.data, found, self.strings)
+            columns = self._columns(cut, found)
             columns.events["position"] += cut.window.position
             columns.events["line"] += cut.window.line
             columns.events["source"] = SOURCE
             parts.append(columns.events)
             self._hear(columns)
             found = found[columns.slow]
-        if self.repeated is not None and not cut.is_short:
-            parts.append(self._take_kinds(cut, self.repeated, found))
-        else:
+        if self.repeated is None or cut.is_short:
             parts.append(self._read_each(cut, found))
-        events = np.concatenate(parts)
-        self.thinning.add(events[np.argsort(events["position"], kind="stable")])
+        elif cut.is_of_brokers:
+            parts.append(np.array([*self._read_whole(cut, self.repeated, found)], EVENT))
+        else:
+            parts.append(self._take_kinds(cut, self.repeated, found))
+        self.thinning.add(_in_order(parts))
         self._forget_strings()
 
     def _read_each(self, cut: Cut, found: Any) -> Any:
@@ -207,7 +215,16 @@ class _Reading:
                 parts.append(np.array([*self._read_blocks(cut, repeated, found[first:end])], EVENT))
             else:
                 self._pass_by(alike, first, end)
-        return np.concatenate([alike.events[alike.are_events()], *parts])
+        return joined([chosen(alike.events, alike.are_events()), *parts])
+
+    def _read_whole(self, cut: Cut, repeated: Repeated, found: Any) -> Iterator[tuple[int, ...]]:
+        """Read entries that the kernel has found whole one by one, but for those that have been read before."""
+        for number, (start, _, end, _) in enumerate(found.tolist()):
+            block = repeated.whole(cut, start, end)
+            if block is None:
+                yield from self._read_each(cut, found[number : number + 1]).tolist()
+            else:
+                yield from self._read_block_of(cut, repeated, block, found[number : number + 1])
 
     def _read_blocks(self, cut: Cut, repeated: Repeated, found: Any) -> Iterator[tuple[int, ...]]:
         """Read entries one by one, but for those that have been read before."""
@@ -217,7 +234,8 @@ class _Reading:
             if block is None:
                 number += 1
                 continue
-            yield from self._read_each(cut, found[first:number]).tolist()
+            if first < number:
+                yield from self._read_each(cut, found[first:number]).tolist()
             first = number + int(np.searchsorted(found[number:, 0], block.end))
             yield from self._read_block_of(cut, repeated, block, found[number:first])
             number = first
@@ -294,19 +312,13 @@ class _Reading:
         self.strings.move(events, fewer)
         self.strings = fewer
 
-    def _with_traces(self, events: Any) -> Any:
-        """Read the text of kept events once more whose stack traces nobody has looked at yet."""
-        kept = np.ones(len(events), bool)
-        for number in np.flatnonzero(events["trace_code"] == PENDING).tolist():
-            event = events[number]
-            entry = entry_at(self.file, self.framer, int(event["position"]), int(event["line"]))
-            row = event_of(entry, self.strings)
-            if row is None:
-                kept[number] = False
-                continue
-            row[COLUMNS["source"]], row[COLUMNS["repeats"]] = int(event["source"]), int(event["repeats"])
-            events[number] = tuple(row)
-        return events[kept]
+    def _columns(self, cut: Cut, found: Any) -> Columns:
+        """Read entries of a broker's log by kernels."""
+        from kafkatx.text.logs.columns import read_columns
+        from kafkatx.text.logs.filled import Filled
+
+        self.filled = self.filled or Filled()
+        return read_columns(cut.data, found, self.strings, self.filled)
 
     def _hear(self, columns: Columns) -> None:
         """Learn from lines that were read the fast way who writes, and how much of it."""
@@ -332,7 +344,8 @@ class _Reading:
     def _look_for_levels(self, cut: Cut) -> None:
         """Learn the least severe level from lines that nobody reads, where the layout says where it stands."""
         if cut.is_of_brokers:
-            for name, level in ((b"] DEBUG ", Level.debug), (b"] TRACE ", Level.trace)):
+            is_met = self.lowest <= Level.trace or not may_show_level_below(cut.data)
+            for name, level in () if is_met else ((b"] DEBUG ", Level.debug), (b"] TRACE ", Level.trace)):
                 if self.lowest > level and name in cut.data:
                     self._meet_level(level)
 
@@ -350,6 +363,19 @@ class _Reading:
     def broker_id(self) -> int | None:
         """The broker that wrote the log, by most of its lines that tell."""
         return max(self.brokers, key=lambda number: self.brokers[number]) if self.brokers else None
+
+
+def is_fast() -> bool:
+    """Whether the kernels run compiled: only then the columns are faster than the slow path."""
+    return take_apart.is_compiled
+
+
+def _in_order(parts: list[Any]) -> Any:
+    """Events that were read in several ways, by their places."""
+    told = [part for part in parts if len(part)] or parts[:1]
+    events = told[0] if len(told) == 1 else joined(told)
+    places = events["position"]
+    return events if (places[1:] >= places[:-1]).all() else chosen(events, np.argsort(places, kind="stable"))
 
 
 def _name_broker(events: Any, mine: Any, source: LogSource) -> None:

@@ -66,6 +66,7 @@ class Repeated:
         self._strays: dict[bytes, bool] = {}
         self._cut: Cut | None = None
         self._ends: dict[int, int] = {}
+        self._ends_without_strays: dict[int, int] = {}
         self._coded: dict[int, tuple[Strings, Row]] = {}
 
     def block(self, cut: Cut, start: int) -> Block | None:
@@ -77,7 +78,7 @@ class Repeated:
             if behind < 0:
                 return None
             behind = self._end_without_strays(cut, behind)
-        return found
+        return found if behind >= 0 else None
 
     def read(self, cut: Cut, block: Block, strings: Strings) -> Again | None:
         """What a block has said before, at its own time; None if it was not read before."""
@@ -135,7 +136,11 @@ class Repeated:
     def _whole(self, cut: Cut, start: int) -> Block | None:
         """The lines of an entry; None where the window does not show its end, or it is long."""
         end = self._end(cut, start)
-        if end < 0 or end - start > LONGEST_BLOCK:
+        return self.whole(cut, start, end) if end >= 0 else None
+
+    def whole(self, cut: Cut, start: int, end: int) -> Block | None:
+        """The block of all lines of an entry; None where it is long."""
+        if end - start > LONGEST_BLOCK:
             return None
         head, _, tail = cut.data[start:end].partition(b"\n")
         key = blake2b(without_times(head) + b"\n" + tail, digest_size=16).digest()
@@ -144,7 +149,7 @@ class Repeated:
     def _end(self, cut: Cut, start: int) -> int:
         """Where the next line stands that begins an entry; -1 if the window shows none, or no whole one."""
         if cut is not self._cut:
-            self._cut, self._ends = cut, {}
+            self._cut, self._ends, self._ends_without_strays = cut, {}, {}
         if start not in self._ends:
             self._ends[start] = self._next(cut, start)
         return self._ends[start]
@@ -162,16 +167,22 @@ class Repeated:
     def _end_without_strays(self, cut: Cut, start: int) -> int:
         """Where the entry ends that begins at a place; -1 if it has lines of another's trace, or no end."""
         end = self._end(cut, start)
+        if start not in self._ends_without_strays:
+            self._ends_without_strays[start] = -1 if end < 0 or self._has_strays(cut, start, end) else end
+        return self._ends_without_strays[start]
+
+    def _has_strays(self, cut: Cut, start: int, end: int) -> bool:
+        """Whether the entry [start, end) has lines of another's trace."""
         head_end = cut.data.find(b"\n", start) + 1
-        if end < 0 or end == head_end:
-            return end
+        if end == head_end:
+            return False
         key = blake2b(without_times(cut.data[start:head_end]) + cut.data[head_end:end], digest_size=16).digest()
         has_strays = self._strays.get(key)
         if has_strays is None:
             has_strays = cut.has_strays(start, end)
             if len(self._strays) < MOST_REMEMBERED:
                 self._strays[key] = has_strays
-        return -1 if has_strays else end
+        return has_strays
 
 
 def _settings_below(entry: Entry, row: Row | None) -> tuple[str, ...]:

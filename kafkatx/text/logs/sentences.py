@@ -168,5 +168,5 @@ def _is_of_commit(texts: Sequence[str], number: int) -> bool:
 
 def _is_answer(texts: Sequence[str], number: int) -> bool:
     """Whether a line is of an answer on a page of questions."""
-    heads = [at for at, text in enumerate(texts) if _FAQ.match(text)]
+    heads = [at for at, text in enumerate(texts) if "?" in text and _FAQ.match(text)]
     return len(heads) >= 2 and any(at < number for at in heads)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import unescape
 
 from kafkatx.terms.regex import regex
+from kafkatx.text.entities import without_entities
+from kafkatx.text.remembered import remembered
 
 BEGINNINGS = r"//|/\*|\* |import |const |let |var |func |fn |def |class |throw |raise |return |if |\}|@|<"
 """How a line of source code begins: no line of a log does."""
@@ -61,6 +62,9 @@ _STRONG = regex(
     r"|\s*\w+\s*[:=]\s*\w+\(|\s*\w+\s+\w+\s*=\s*.*;|\s*\w+ \w+ = [\w.]+$|\s*\w+ = (?:-?\d+|True|False|None"
     r"|[\"'].*[\"']),?$"
     r"|\s*\w+=[^\s,;]+,$|\s*[A-Za-z]\w*:\s+(?:\[\]\w|-?\d+,$|\w+\{)"
+    r"|\s*[A-Z][a-z]+(?:[A-Z][a-z]+)+,$|\s*\{-?\d{1,4}, ?:\w+\},?$|\s*\w+ = [\[({]\s*$"
+    r"|\s*(?:test|describe|context|setup|it|for|if|unless|case|while|with|try|quote|defp?|defmodule)\b.*\sdo"
+    r"(?: \|.*\|)?$"
 )
 _COMMENT = regex(r"\s*(?:/\*|\*/|\*(?:\s|$)|//|#(?:\s|:)|--\s|;;|\"\"\"|'''|<!--)|.*\*/\s*$|.{1,200}\s//\s")
 _DOCUMENTED = regex(r"\s*(?:\*(?!\*)|/\*\*)")
@@ -83,8 +87,13 @@ _UNFILLED_LITERAL = regex(
 _CLOSED_CALL = regex(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
 _ENTRY = regex(r"\s*[A-Z][A-Za-z]{2,60} ?= ?-?\d{1,4},\s*$")
 """An entry of an enumeration."""
-_DESCRIBED = regex(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]", re.IGNORECASE)
-"""What a table in a program says of an error."""
+_DESCRIBED = regex(
+    r"\s*(?:description|doc|help|title|signal|symptom|solution|example|question)\s*[=:]\s*[\"'(`]"
+    r"|\s*#!?\[\w+\([\"']"
+    r"|\s*(?:case )?(?:(?-i:[A-Z])\w*(?:(?:::|\.)\w+)*|\w+::\w+) ?[=-]> ?[\"']|\s*when [\"'].{1,200}[\"'] then [\"']",
+    re.IGNORECASE,
+)
+"""What a table in a program, an attribute of Rust or an arm of a choice says of an error."""
 _ELEMENT = regex(r"\s*['`][^'`]{0,600}['`],\s*$")
 """An element of an array in JavaScript or Python, one a line; JSON, which logs are kept in, has other marks."""
 _OPEN_CALL = regex(
@@ -96,9 +105,11 @@ _OUTPUT = regex(
     r"(?:[a-z_$][\w$]*\.){1,20}[A-Z]\w{2,90}(?:Exception|Error)\b(?::|\s*$)|(?:Caused by|Traceback"
     r"|Exception in thread|panic:|%[0-7]\|)"
     r"|[A-Z]\w{2,80}(?:Exception|Error)(?:: | \[)"
+    r"|(?:\S{1,120} ){4,60}\((?:[A-Z]\w{0,60}::){1,6}\w{0,60}(?:Exception|Error)\)\s*$"
 )
 """What programs print when they fail: no line of code begins like this."""
 _FRAME = regex(r"\s*File \".{1,300}\", line \d|\s*at [\w$.<>]+\(|^goroutine \d|\s*at \S+:\d+")
+_FRAME_WORDS = ("File ", "at", "goroutine ")
 _SAME = regex(r"\s*(?:`{3,}|~{3,}|\{code)")
 
 
@@ -111,10 +122,16 @@ def is_of_code(texts: Sequence[str], number: int) -> bool:
         return True
     if _is_element(texts, number):
         return True
-    is_holder = any(shape.match(text) for shape in (_COMMENT, _LITERAL, _EXPRESSION, _STRONG))
-    return is_holder and _stands_in_code(texts, number)
+    return _may_hold(text) and _stands_in_code(texts, number)
 
 
+@remembered
+def _may_hold(text: str) -> bool:
+    """Whether a line of code may hold a message."""
+    return any(shape.match(text) for shape in (_COMMENT, _LITERAL, _EXPRESSION, _STRONG))
+
+
+@remembered
 def unfronted(text: str) -> str:
     """A line without what pasting put before it."""
     for _ in range(2):
@@ -124,7 +141,7 @@ def unfronted(text: str) -> str:
         text = text[found.end() :]
     if "</" in text:
         text = _TAG.sub("", text)
-    return unescape(text) if "&" in text else text
+    return without_entities(text)
 
 
 def _is_code_alone(text: str) -> bool:
@@ -171,20 +188,32 @@ def _is_argument(texts: Sequence[str], number: int) -> bool:
         return False
     above = unfronted(texts[number - 1]) if number else ""
     below = unfronted(texts[number + 1]) if number + 1 < len(texts) else ""
-    return _OPEN_CALL.match(above) is not None or _CLOSED.fullmatch(below) is not None
+    is_in_arm = above.rstrip().endswith(("=> {", "-> {")) and below.strip()[:1] == "}"
+    return is_in_arm or _OPEN_CALL.match(above) is not None or _CLOSED.fullmatch(below) is not None
 
 
 def _is_in_trace(texts: Sequence[str], number: int) -> bool:
     """Whether frames stand right above a line: what Python prints is frames, their code, and then the error."""
-    return any(_FRAME.match(text) for text in texts[max(0, number - 3) : number])
+    return any(map(_is_frame, texts[max(0, number - 3) : number]))
+
+
+def _is_frame(text: str) -> bool:
+    """Whether a line is a frame, as Python, a virtual machine or Go prints one."""
+    return text.lstrip().startswith(_FRAME_WORDS) and _FRAME.match(text) is not None
 
 
 def _stands_in_code(texts: Sequence[str], number: int) -> bool:
     """Whether enough lines around a line are code."""
     near = [*_nearest(texts, number, -1), *_nearest(texts, number, 1)]
-    found = sum(1 for text in near if _STRONG.match(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
+    found = sum(map(_is_strong, near))
     weak = sum(1 for text in near if _COMMENT.match(text) or _CLOSING.match(text))
     return found >= FEWEST and 2 * (found + weak) >= len(near)
+
+
+@remembered
+def _is_strong(text: str) -> bool:
+    """Whether a line can hardly be anything but code."""
+    return bool(_STRONG.match(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
 
 
 def _nearest(texts: Sequence[str], number: int, step: int) -> list[str]:

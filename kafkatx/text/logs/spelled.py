@@ -11,10 +11,12 @@ Limits  words that are cut at the end of a line are known by `FEWEST` of their c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
 from kafkatx.terms.catalogue.loading import error_codes, spellings
+from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 
@@ -23,6 +25,8 @@ FEWEST = 24
 HEAD = 8
 """Characters by which words are looked for; none are shorter (a test holds it)."""
 _BEGINS = regex(r"(?<![\w.])\S")
+_BEGUN = regex(rf"(?<![\w.])(?=(\S.{{{HEAD - 1}}}))", re.DOTALL)
+"""What stands where a word begins, as long as what words are looked for by."""
 _NUMBERED = regex(r"Unknown error, how did this happen\? Error code = (\d{1,4})")
 _SARAMA = "kafka server: "
 
@@ -44,7 +48,8 @@ def spelled_in(text: str) -> Spelled | None:
 def all_spelled_in(text: str) -> Iterator[Spelled]:
     """Yield the errors whose words stand in a text, in their order; what a wrapper wraps comes behind it."""
     end = 0
-    for begin in _BEGINS.finditer(text):
+    is_any = not _heads().keys().isdisjoint(_BEGUN.findall(text))
+    for begin in _BEGINS.finditer(text) if is_any else ():
         at = begin.start()
         known = next((one for one in _heads().get(text[at : at + HEAD], ()) if text.startswith(one, at)), None)
         if at >= end and known is not None:
@@ -69,7 +74,7 @@ def names() -> frozenset[str]:
     return frozenset(entry.name for entry in spellings()) | frozenset(error.name for error in error_codes())
 
 
-@cache
+@kept_table
 def _names() -> dict[str, str]:
     """Name of an error by its words; those that only a library has go before Kafka's own.
 

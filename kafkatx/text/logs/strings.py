@@ -34,15 +34,24 @@ class Strings:
         """Code of a string without its secrets, -1 of an empty one."""
         if not text:
             return -1
-        return self.interner.code(without_secrets(text[:LONGEST_STRING]).encode("utf-8", "replace")[:LONGEST_STRING])
+        return self.clean_code(without_secrets(text[:LONGEST_STRING]))
+
+    def clean_code(self, text: str) -> int:
+        """Code of a string that has no secrets."""
+        return self.interner.code(text.encode("utf-8", "replace")[:LONGEST_STRING])
 
     def trace_code(self, trace: Trace | None) -> int:
         """Code of a trace without its secrets; equal ones share it."""
         if trace is None:
             return -1
-        trace = replace(
-            trace, chain=tuple(replace(thrown, message=without_secrets(thrown.message)) for thrown in trace.chain)
+        return self.clean_trace_code(
+            replace(
+                trace, chain=tuple(replace(thrown, message=without_secrets(thrown.message)) for thrown in trace.chain)
+            )
         )
+
+    def clean_trace_code(self, trace: Trace) -> int:
+        """Code of a trace that has no secrets."""
         code = self._trace_codes.setdefault(trace, len(self.traces))
         if code == len(self.traces):
             self.traces.append(trace)
@@ -64,7 +73,7 @@ class Strings:
         """
         for column in CODE_COLUMNS:
             events[column] = _moved(events[column], lambda code: other.interner.code(self.interner.values[code]))
-        events["trace_code"] = _moved(events["trace_code"], lambda code: other.trace_code(self.traces[code]))
+        events["trace_code"] = _moved(events["trace_code"], lambda code: other.clean_trace_code(self.traces[code]))
 
 
 def _moved(codes: Any, code_of: Any) -> Any:

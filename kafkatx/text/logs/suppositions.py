@@ -79,7 +79,7 @@ MET_IN_SENTENCE = regex(
     r"|\b(?:got|saw|received|threw|thrown after|failed|died|crashed|happened|occurred|logged the|ended with"
     r"|stopped with|killed)\b"
     rf"|\b(?:{_GOES_ON}|been) (?:\w+ )?(?:{_MEETING}|crashing|dying)\b"
-    r"|\b(?:yesterday|today|last (?:night|week)|since (?:the|we|monday|upgrad)|this morning"
+    r"|\b(?:yesterday|today|[Cc]urrently|last (?:night|week)|since (?:the|we|monday|upgrad)|this morning"
     r"|after (?:the )?(?:upgrade|upgrading|update|restart))\b"
     r"|(?:発生し|出|投げられ|なり)ました|出ています|困って|(?:발생했|났|떴|나왔|터졌)(?:다|습니다|어요|음)|뜹니다|납니다"
     r"|\b\u043f\u043e\u043b\u0443\u0447\u0430\w+|\b\u0443\u043f\u0430\u043b\w*|\b\u0443 \u043d\u0430\u0441\b"

@@ -31,6 +31,8 @@ _NUMBERED = regex(
 )
 """A row of the protocol's table of errors: name, number, whether it can be retried; or number and name."""
 _ANSWER = regex(ANSWER)
+_LAST_WORDS = regex(r"\s*(?:thread '[^']{1,80}' panicked at |Unhandled exception\. )")
+"""What a runtime (Rust's, .NET's) prints of the error that a program died of, whatever its words are."""
 _DENIED = regex(
     rf"\b(?:no|without(?: an?y?)?|not an?y?|zero|never(?: an?y?)?|(?:must|should|shall|does|do|did|will)(?: not|n't) "
     rf"(?:throw|raise|see|get|fail with|produce|log|show)(?: an?y?)?) (?:more |further )?[`'\"]?(?:{MENTIONED})"
@@ -40,6 +42,9 @@ _DIFF_HEADING = regex(r"\s*[+-] ?#{1,6} \S")
 """A heading in a change of documents."""
 _BLANK = regex(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
 """Where a program would have printed a value."""
+_PLACED = ("transactionalId", "producerId", "producerEpoch", "coordinatorEpoch", "topicPartition", "error", "exception")
+_PLACEHOLDERS = tuple(f"{name} {marks[0]}{name}{marks[1]}" for name in _PLACED for marks in ("[]", "<>", "{}"))
+"""A value that is its own name: documentation of what is logged."""
 _PASSED = regex(
     r"\s*(?:[\u2713\u2714\u221a\u2611\u2705] |PASS(?:ED)?\b|ok \d+ |=== (?:RUN|PAUSE|CONT) |--- (?:PASS|SKIP):)"
     r"|.*\s(?:PASSED|SKIPPED)(?:\s+\[ *\d+%\])?\s*$|\s*test \S.* \.\.\. ok\s*$|.*\b[Ee]xpected (?:exception"
@@ -75,6 +80,8 @@ _NAME_ALONE = regex(
 )
 """An item that is the name of an error and nothing else: what it means stands below it."""
 FEWEST_NAMES = 3
+MOST_DESCRIBED = 12
+"""Lines right below the name of a class that describe it in its reference."""
 _MEANING = regex(r"[.'\"`] It (?:means|indicates)\b")
 _MESSAGE = regex(r"\s*[\"']?message[\"']?: *['\"`]")
 _FIELD = regex(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
@@ -102,7 +109,11 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     text = texts[number]
     if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)) or _ANSWER.search(text):
         return False
+    if _LAST_WORDS.match(text):
+        return False
     if _DENIED.search(text) or _DIFF_HEADING.match(text) or _is_of_reference(texts, number):
+        return True
+    if any(placeholder in text for placeholder in _PLACEHOLDERS):
         return True
     if _PASSED.match(text) or _AS_EXPECTED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True
@@ -114,9 +125,13 @@ def _explains(texts: Sequence[str], number: int) -> bool:
 
 
 def _is_of_reference(texts: Sequence[str], number: int) -> bool:
-    """Whether a line is the name of a class in its reference, or of one that the reference lists."""
-    is_name = _CLASS_ALONE.match(texts[number]) is not None
-    return _REFERENCE.match(texts[number]) is not None or (is_name and any(map(_REFERENCE.match, texts)))
+    """Whether a line is the name of a class in its reference, what describes it right below, or one that it lists."""
+    at = number
+    while at > 0 and number - at < MOST_DESCRIBED and texts[at].strip() and not _REFERENCE.match(texts[at]):
+        at -= 1
+    if _REFERENCE.match(texts[at]):
+        return True
+    return _CLASS_ALONE.match(texts[number]) is not None and any(map(_REFERENCE.match, texts))
 
 
 def _is_defined(texts: Sequence[str], number: int) -> bool:

@@ -12,18 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.kernels.distinct import distinct
+from kafkatx.kernels.growing import chosen, joined
+from kafkatx.kernels.repetitions import keep_ends
 from kafkatx.kernels.rows import EVENT
-from kafkatx.terms.events import EventKind
 
 KEPT_AT_EACH_END = 500
 MOST_KEPT = 100_000
 """Events of a source above which fewer are kept of each kind and name."""
-NAMES = (
-    "kind", "transactional_id_code", "producer_id", "node", "topic_code", "partition", "client_id_code", "error_code",
-    "api_code", "source",
-)  # fmt: skip
-"""Columns that make events the same."""
-_FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
 class Thinning:
@@ -45,49 +41,29 @@ class Thinning:
 
     def thin(self) -> Any:
         """Return what is kept, in order."""
-        events = np.concatenate([self.events, *self._waiting])
+        events = joined([self.events, *self._waiting])
         self._waiting, self._count = [], 0
         events = thinned(events, self.ends)
         while len(events) > self.most and self.ends > 1:
             self.ends //= 2
             events = thinned(events, self.ends)
         if len(events) > self.most:
-            kinds = len(np.unique(events["kind"]))
-            events = thinned(events, max(1, self.most // (2 * kinds)), NAMES[:1])
+            kinds = len(distinct(events["kind"]))
+            events = thinned(events, max(1, self.most // (2 * kinds)), by_kind=True)
         self.events = events
         return events
 
 
-def thinned(events: Any, ends: int, names: tuple[str, ...] = NAMES) -> Any:
+def thinned(events: Any, ends: int, by_kind: bool = False) -> Any:
     """Keep the first and last `ends` events of each kind and name; `repeats` adds up over what is dropped."""
-    groups = _groups(events, names)
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    sizes = np.diff(starts, append=len(order))
-    rank = np.arange(len(order)) - np.repeat(starts, sizes)
-    left = np.repeat(sizes, sizes) - rank
-    is_dropped = (rank >= ends) & (left > ends)
-    if not is_dropped.any():
+    count = len(events)
+    if count <= 2 * ends:
         return events
-    dropped = order[is_dropped]
-    counts = np.bincount(groups[dropped], events["repeats"][dropped] + 1.0, len(starts)).astype(np.int64)
-    is_long = sizes > 2 * ends
-    tellers = order[starts[is_long] + ends - 1]
-    repeats = np.minimum(events["repeats"][tellers] + counts[is_long], np.iinfo(np.int32).max)
-    keep = np.ones(len(events), bool)
-    keep[dropped] = False
-    kept = events[keep]
-    kept["repeats"][np.cumsum(keep)[tellers] - 1] = repeats
+    slots = np.full(1 << (2 * count - 1).bit_length(), -1, np.int32)
+    firsts, groups, sizes, seen, repeats = (np.zeros(count, np.int32) for _ in range(5))
+    keep = np.zeros(count, np.bool_)
+    if keep_ends(events, by_kind, ends, slots, firsts, groups, sizes, seen, keep, repeats) == count:
+        return events
+    kept = chosen(events, keep)
+    kept["repeats"] = repeats[keep]
     return kept
-
-
-def _groups(events: Any, names: tuple[str, ...]) -> Any:
-    """Number of the group of each event, by a 64-bit hash of its kind and names."""
-    hashes = np.zeros(len(events), np.uint64)
-    for name in names:
-        hashes = (hashes ^ events[name].astype(np.uint64)) * _FACTOR
-        hashes ^= hashes >> _SHIFT
-    is_other = events["kind"] == EventKind.other
-    hashes ^= np.where(is_other, events["detail_code"], 0).astype(np.uint64) * _FACTOR
-    _, groups = np.unique(hashes, return_inverse=True)
-    return groups

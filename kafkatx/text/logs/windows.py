@@ -13,8 +13,10 @@ from kafkatx.text.pages.part import TextPart
 
 BLOCK = 1 << 20
 """Bytes read at once."""
-LARGEST = BLOCK + 2 * LONGEST_LINE
-"""Bytes that a window may grow to before its reader has to give some up."""
+LARGE_BLOCK = 1 << 22
+"""Bytes read at once where kernels are compiled: what is done for each window by itself is most of their time."""
+MOST_KEPT = 2 * LONGEST_LINE
+"""Bytes that a window may have beside what was read last before its reader has to give some up."""
 LINES_AT_ONCE = 4096
 LAST_LINES = 40
 LAST_BYTES = 1 << 13
@@ -41,6 +43,7 @@ class Window:
         self.line = part.line
         self.data = b""
         self.known = 0
+        self._block = BLOCK
         self._is_inside_line = False
 
     @property
@@ -61,15 +64,19 @@ class Window:
     @property
     def is_full(self) -> bool:
         """Whether the window must not grow any more."""
-        return len(self.data) >= LARGEST
+        return len(self.data) >= self._block + MOST_KEPT
 
-    def grow(self) -> None:
-        """Read the next block."""
-        at = self.position + len(self.data)
-        block = self.file.read(at, min(BLOCK, self.end - at))
-        if not block:
+    def grow(self, size: int = BLOCK) -> None:
+        """Read the next `size` bytes, or fewer."""
+        self._block = size
+        kept = len(self.data)
+        at = self.position + kept
+        view = memoryview(bytearray(kept + max(0, min(size, self.end - at))))
+        view[:kept] = self.data
+        read = self.file.read_into(view[kept:], at)
+        if not read:
             self.end = at
-        self.data += block
+        self.data = bytes(view[: kept + read])
         if self._is_inside_line:
             self._skip_line()
 
@@ -126,7 +133,7 @@ class TurnedWindow(Window):
         """Whether everything has been given up."""
         return self._is_read and not self.data
 
-    def grow(self) -> None:
+    def grow(self, size: int = BLOCK) -> None:
         """Read the next lines."""
         read = list(islice(self._lines, LINES_AT_ONCE))
         self._is_read = len(read) < LINES_AT_ONCE
@@ -163,7 +170,7 @@ class PageWindow(Window):
         """Whether everything has been given up."""
         return self._is_done
 
-    def grow(self) -> None:
+    def grow(self, size: int = BLOCK) -> None:
         """Show all lines."""
         self.data = b"".join(line.text.encode("utf-8", "replace") + b"\n" for line in self.found)
 

@@ -16,6 +16,7 @@ from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex, regex_of_names
 from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
+from kafkatx.text.remembered import remembered
 
 LONGEST_JSON = 1 << 20
 """Characters of a line that is read as JSON; longer ones are text."""
@@ -232,8 +233,13 @@ def _docker_json(outer: Wrapped) -> Wrapped | None:
     return Wrapped(text.rstrip("\r\n"), _stamp(time, outer.stamp), outer.writer, -1)
 
 
-def wrappers_of(line: str) -> Iterator[Wrapper]:
-    """Yield the wrappers that a line has, outermost first."""
+@remembered
+def wrappers_of(line: str) -> tuple[Wrapper, ...]:
+    """Return the wrappers that a line has, outermost first."""
+    return tuple(_wrappers_of(line))
+
+
+def _wrappers_of(line: str) -> Iterator[Wrapper]:
     found = Wrapped(ANSI.sub("", line))
     for _ in range(MOST_WRAPPERS):
         used = next((one for one in WRAPPERS if one.inside(found.text)), None)

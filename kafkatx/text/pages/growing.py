@@ -10,6 +10,7 @@ from kafkatx.text.pages.completeness import Completeness
 from kafkatx.text.pages.incidents import LineFact, fact_of, first_offset
 from kafkatx.text.pages.naming import UNKNOWN, NamedFile
 from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.pages.run_facts import facts_of_run
 from kafkatx.text.printed.joining import is_complete
 from kafkatx.text.printed.line_kinds import ToolLineKind
 from kafkatx.text.printed.runs import Run, shape_of
@@ -108,12 +109,9 @@ class GrowingPart:
         self._last = line
 
     def shape_of_run(self, text: str) -> int | None:
-        """Return what batches must look like to be taken in at once, where the first has this line; None: none can be.
-
-        As many facts of a stretch as are compared must have been taken in one by one.
-        """
+        """Return what batches must look like to be taken in at once, where the first has this line; None: none can."""
         told = self.completeness
-        if self.kind is not PartKind.DUMP_LOG or len(self.facts) < MOST_FACTS_OF_ONE or not told.is_plain:
+        if self.kind is not PartKind.DUMP_LOG or not told.is_plain:
             return None
         is_named = self.origin.named is not None  # else contents may tell what the log is of
         return shape_of(
@@ -122,6 +120,7 @@ class GrowingPart:
             deep=told.is_deep,
             contents=is_named and self._has_contents,
             decoded=is_named and self._has_contents,
+            untitled=is_named and self._has_contents,
         )
 
     def pass_over(self, run: Run, *, is_deep: bool) -> None:
@@ -130,6 +129,9 @@ class GrowingPart:
         self.filled += run.line_count
         self.completeness.pass_over(run.rows, run.line_count, is_deep=is_deep)
         self._record_offset = int(run.record_offsets[-1])
+        if len(self.facts) < MOST_FACTS_OF_ONE:
+            for key, fact in facts_of_run(run, MOST_FACTS_OF_ONE - len(self.facts)):
+                self.facts.setdefault(key, fact)
 
     def extend(self, end: int) -> None:
         """Take in a line that says nothing of its own."""

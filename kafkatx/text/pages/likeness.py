@@ -20,6 +20,7 @@ from kafkatx.text.logs.fronts import known_at
 from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.logs.wrappers import LOST_COLOUR, unwrap
 from kafkatx.text.printed.logged import logged
+from kafkatx.text.remembered import remembered
 
 _TIME = (
     r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d[\s\]]"
@@ -86,13 +87,18 @@ def is_log_line(text: str) -> bool:
     quote = _QUOTE.match(text)
     if quote is not None and any(shape.match(text, quote.end()) for shape in (_LOG, _TRACE, _CONTAINER)):
         return True
-    is_setting = setting_name(text) is not None and known_at(one_blank(text).strip()) < 0
     return any(
-        shows_defect(line) or (not is_setting and tells(line)) or (line != text and begins_line(line))
+        shows_defect(line) or (tells(line) and not _is_setting(text)) or (line != text and begins_line(line))
         for line in logged(text)
     )
 
 
+def _is_setting(text: str) -> bool:
+    """Whether a line gives a setting, and says nothing that is known of Kafka."""
+    return setting_name(text) is not None and known_at(one_blank(text).strip()) < 0
+
+
+@remembered
 def begins_line(text: str) -> bool:
     """Whether a line begins as one of a log or of a stack trace does, so that it is not the rest of one above."""
     text = text[:LONGEST_FRONT]
@@ -105,6 +111,7 @@ def begins_entry(text: str) -> bool:
     return _begins(text) or _HEAD.match(text) is not None
 
 
+@remembered
 def _begins(text: str) -> bool:
     """Whether a line begins with what a logger prints first, or with the name of its writer and that."""
     return bool(_LOG.match(text) or _CONTAINER.match(text)) or bool(unwrap(text).writer)

@@ -16,6 +16,7 @@ from itertools import islice
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.regex import regex
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
+from kafkatx.text.logs.bare import tells
 from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.named_errors import names_something
 from kafkatx.text.pages.cutting import cut, cut_file
@@ -49,6 +50,10 @@ OF_SHIPPERS = frozenset(
     }
 )  # fmt: skip
 """Keys under which shippers and searches of logs put what they found."""
+OF_ANSWERS = frozenset(
+    {"status", "statusCode", "error_code", "errorCode", "code", "stackTrace", "stack_trace", "trace"}
+)
+"""Keys beside the message in what a service answers to a call that failed."""
 SAMPLE_LINES = 100
 OVERLAP = 1 << 14
 """Bytes of a line that are looked at around a literal."""
@@ -102,7 +107,10 @@ def _is_settings(file: OpenFile) -> bool:
 
 
 def _is_document(file: OpenFile) -> bool:
-    """Whether a whole file is one JSON object that is no record of a log: what it quotes is told, not logged."""
+    """Whether a whole file is one JSON object that is no record of a log: what it quotes is told, not logged.
+
+    What a service answers to a call that failed is one whose message is the error.
+    """
     if file.read(0, 1) != b"{":
         return False
     try:
@@ -112,7 +120,7 @@ def _is_document(file: OpenFile) -> bool:
     if not isinstance(found, dict) or OF_SHIPPERS & found.keys():
         return False
     record = read_record(json.dumps(found))
-    return record is None or not record.is_logged
+    return record is None or not (record.is_logged or (OF_ANSWERS & found.keys() and tells(record.message)))
 
 
 def _is_log(file: OpenFile) -> bool:

@@ -6,11 +6,11 @@ may hold several of a log (`<br>`, `\n\tat ` in a string of JSON).
 
 from __future__ import annotations
 
-import html
 import json
 import re
 
 from kafkatx.terms.regex import regex
+from kafkatx.text.entities import without_entities
 from kafkatx.text.printed.letters import LETTERS
 
 LONGEST_LINE = 1 << 16
@@ -103,7 +103,7 @@ def _lines_of_html(text: str) -> list[str]:
         pieces = [_TAG.sub("", piece) for piece in _BREAK.split(text)]
         text = "\n".join(piece for piece in pieces if piece.strip())
     if "&" in text and _ENTITY.search(text):
-        text = html.unescape(text).translate(_LETTERS)
+        text = without_entities(text).translate(_LETTERS)
     return text.split("\n") if "\n" in text else [text]
 
 

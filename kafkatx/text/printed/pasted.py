@@ -6,12 +6,12 @@ appears. What a record holds is kept, unless the line itself shows that all of i
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import field
 
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
+from kafkatx.text.entities import without_entities
 from kafkatx.text.printed.contents import is_longer_by
 from kafkatx.text.printed.dump_lines import exact_line, row_of
 from kafkatx.text.printed.letters import LETTERS
@@ -30,6 +30,7 @@ from kafkatx.text.printed.line_kinds import (
 )
 from kafkatx.text.printed.named_cells import named_cells
 from kafkatx.text.printed.stable_offsets import is_of_statistics, tells_stable_offset
+from kafkatx.text.remembered import remembered
 
 LONGEST_PREFIX = 400
 """Characters that may stand before a tool's line."""
@@ -92,6 +93,7 @@ class Printed:
     is_elided: bool = False
 
 
+@remembered
 def as_printed(text: str) -> Printed | None:
     """Return the line of a tool that a pasted line holds; None where it holds none."""
     if text.startswith(BEGINNINGS) and (untouched := _untouched(text)) is not None:
@@ -197,10 +199,10 @@ def unescaped(text: str) -> str:
     if _SHOWS_MARKDOWN.search(head) or (shows and "\\" in shows[0]):
         content = _ESCAPE.sub(r"\1", content)
     if _ENTITY.search(head) or (shows and "&" in shows[0]):
-        content = html.unescape(content)
+        content = without_entities(content)
     if shows and not shows[0].isascii():
         content = content.translate(_LETTERS)
-    head = _EMPHASIS.sub("", html.unescape(_ESCAPE.sub(r"\1", head)).translate(_LETTERS))
+    head = _EMPHASIS.sub("", without_entities(_ESCAPE.sub(r"\1", head)).translate(_LETTERS))
     return head + content
 
 

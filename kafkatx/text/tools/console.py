@@ -25,9 +25,10 @@ from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.offsets import OffsetCommit, with_value
+from kafkatx.text.dump.printed_sets import Unreadable, partitions_of
 from kafkatx.text.dump.rows import STATE_COLUMNS
 from kafkatx.text.dump.starts import PrintedState
-from kafkatx.text.dump.states import Unreadable, partitions_of, state_of, state_of_message
+from kafkatx.text.dump.states import state_of, state_of_message
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.line_kinds import NAMELESS

@@ -1,5 +1,6 @@
 """Long dumps read by runs tell what they tell line by line, whatever became of their lines."""
 
+import json
 import random
 import re
 
@@ -13,10 +14,11 @@ from kafkatx.outputs.dump import Dump
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump import state_runs
 from kafkatx.text.dump.batches import batch_chunks
 from kafkatx.text.dump.states import state_chunks
-from kafkatx.text.pages import growing
+from kafkatx.text.pages import growing, incidents
 from kafkatx.text.pages.part import PartKind
 from kafkatx.text.pages.parts import parts
 from kafkatx.text.printed import runs
@@ -28,9 +30,18 @@ SHALLOW, DEEP, WHOLE = DumpOptions(deep=False, data=False), DumpOptions(data=Fal
 TEXTS = sorted(recorded(".log"), key=str)
 
 
-def told(path, *, by_runs, monkeypatch, facts=3):
-    """The parts of a text, and of each dumped log its batches with all that is said of them; how many came by runs."""
-    passed = []
+def told(path, *, by_runs, monkeypatch, facts):
+    """The parts of a text, and of each dumped log its batches with all that is said of them; how many came by runs.
+
+    With the parts come the facts of their lines that were compared, `facts` of a stretch at most.
+    """
+    passed, compared = [], []
+
+    place_of = incidents.Incidents.place
+
+    def placed(known, place, facts):
+        compared.append((place, [*facts.items()]))
+        return place_of(known, place, facts)
 
     class Counted(runs.Runs):
         def at(self, *where):
@@ -39,16 +50,18 @@ def told(path, *, by_runs, monkeypatch, facts=3):
                 yield run
 
     with monkeypatch.context() as patched:
-        patched.setattr(runs, "LONG", 0 if by_runs else 1 << 62)
+        patched.setattr(runs, "SHORT", 0)
+        patched.setattr(runs, "are_worth_it", lambda size: by_runs)
         patched.setattr(runs, "FEWEST", 1)
         patched.setattr(state_runs, "FEWEST", 1)
         patched.setattr(runs, "PIECE", 3000)
         patched.setattr(runs, "Runs", Counted)
         patched.setattr(growing, "MOST_FACTS_OF_ONE", facts)
+        patched.setattr(incidents.Incidents, "place", placed)
         with OpenFile(str(path)) as file:
             found = parts(file)
             logs = [logged(file, part) for part in found if part.kind is PartKind.DUMP_LOG]
-    return (found, logs), sum(passed)
+    return (found, compared, logs), sum(passed)
 
 
 def logged(file, part):
@@ -72,10 +85,10 @@ def told_of(chunks):
     return columns | {name: any(getattr(chunk, name) for chunk in chunks) for name in ("is_elided", "is_assumed")}
 
 
-def assert_equal(path, monkeypatch):
+def assert_equal(path, monkeypatch, facts=4096):
     """Both ways tell the same; returns how many batches came by runs."""
-    careful, _ = told(path, by_runs=False, monkeypatch=monkeypatch)
-    fast, passed = told(path, by_runs=True, monkeypatch=monkeypatch)
+    careful, _ = told(path, by_runs=False, monkeypatch=monkeypatch, facts=facts)
+    fast, passed = told(path, by_runs=True, monkeypatch=monkeypatch, facts=facts)
     assert fast == careful
     return passed
 
@@ -88,10 +101,14 @@ def test_recorded_texts_of_every_release(part, monkeypatch):
 
 
 def of_release(text, release):
-    """A dump as an older tool printed it."""
-    if release == "2.2":
+    """A dump as an older tool printed it; of those before 2.2 shallow ones."""
+    if release != "4.3":
         text = re.sub(r" deleteHorizonMs: OptionalLong(?:\.empty|\[\d+\])", "", text)
         text = text.replace(" keySize: ", " keysize: ").replace(" valueSize: ", " valuesize: ")
+    if release in ("2.0", "0.11"):
+        text = re.sub(r"( size: .*) (isvalid: \w+)$", r" \2\1", text, flags=re.MULTILINE)
+    if release == "0.11":
+        text = re.sub(r" (?:count|isControl): \w+", "", text)
     return text
 
 
@@ -133,13 +150,17 @@ def dump(draw, folder):
     log.parent.mkdir(exist_ok=True)
     log.write_bytes(data)
     options = draw(st.sampled_from([SHALLOW, DEEP, WHOLE]))
-    return of_release(printed(log, options), draw(st.sampled_from(["4.3", "4.3", "2.2"])))
+    releases = ["4.3", "4.3", "2.2", *["2.0", "0.11"] * (options is SHALLOW)]
+    return of_release(printed(log, options), draw(st.sampled_from(releases)))
 
 
-def state_value(dice):
+PLAIN, STRANGE = ("orders", "a-b", "x.y_z"), ('quo"te', "\u00fc", "a, b-1", "c)")
+
+
+def state_value(dice, names=PLAIN + STRANGE):
     """A value of `__transaction_state` as coordinators write them."""
-    version, names = dice.randrange(2), ("orders", "a-b", "x.y_z", 'quo"te', "\u00fc")
-    chosen = dice.choices(names, [9, 9, 9, 1, 1], k=dice.randrange(3))
+    version = dice.randrange(2)
+    chosen = dice.choices(names, [1 if name in STRANGE else 9 for name in names], k=dice.randrange(3))
     topics = [(name.encode(), dice.sample(range(9), dice.randrange(4))) for name in chosen]
     value = {
         "producerId": dice.randrange(9000), "previousProducerId": dice.choice([-1, 5]),
@@ -197,7 +218,40 @@ def state_dump(draw, folder):
     log = folder / "__transaction_state-0" / "00000000000000000000.log"
     log.parent.mkdir(exist_ok=True)
     log.write_bytes(data)
-    return printed(log, WHOLE)
+    return of_older_decoder(printed(log, WHOLE), draw(st.sampled_from([None, *OLDER])))
+
+
+OLDER = {
+    "4.0": ("transaction_metadata::", "[", ",", "]"),
+    "2.4.1": ("transaction_metadata::", "HashSet(", ", ", ")"),
+    "2.2": ("", "Set(", ", ", ")"),
+}
+"""The title of a key and how a set is printed, by release."""
+
+
+def of_older_decoder(text, release):
+    """A dump with the states as an older decoder prints them, None as they are."""
+    if release is None:
+        return text
+    title, opening, comma, closing = OLDER[release]
+
+    def older(found):
+        key, end = json.JSONDecoder().raw_decode(found[1])
+        shown = found[1][end:].removeprefix(" payload: ")
+        if shown != "<DELETE>":
+            value = json.loads(shown)["data"]
+            listed = value["transactionPartitions"] or ()
+            pairs = comma.join(f"{topic['topic']}-{number}" for topic in listed for number in topic["partitionIds"])
+            shown = (
+                f"producerId:{value['producerId']},producerEpoch:{value['producerEpoch']},"
+                f"state={TransactionState(value['transactionStatus']).name},partitions={opening}{pairs}{closing},"
+                f"txnLastUpdateTimestamp={value['transactionLastUpdateTimestampMs']},"
+                f"txnTimeoutMs={value['transactionTimeoutMs']}"
+            )
+        return f" key: {title}transactionalId={key['data']['transactionalId']} payload: {shown}"
+
+    old = re.sub(r' key: (\{"type":"0".*)', older, text)
+    return old if release == "4.0" else of_release(old, "2.2")
 
 
 @st.composite
@@ -247,17 +301,47 @@ def test_any_dump_after_careless_hands(engine, monkeypatch, tmp_path, data):
     text = data.draw(mutated(data.draw(st.one_of(dump(tmp_path), state_dump(tmp_path)))))
     path = tmp_path / "pasted.txt"
     path.write_bytes(text.encode())
-    assert_equal(path, monkeypatch)
+    assert_equal(path, monkeypatch, facts=data.draw(st.sampled_from([3, 10, 4096])))
 
 
 def test_nearly_all_of_a_long_dump_comes_by_runs(monkeypatch, tmp_path, engine):
     log = tmp_path / "orders-0" / "00000000000000000000.log"
     log.parent.mkdir()
     log.write_bytes(b"".join(batch(2 * n, [{"value": b"a"}, {"value": b"b"}], producer_id=5) for n in range(400)))
-    for options in (SHALLOW, DEEP, WHOLE):
+    shapes = [(options, release) for options in (SHALLOW, DEEP, WHOLE) for release in ("4.3", "2.2")]
+    for options, release in [*shapes, (SHALLOW, "2.0"), (SHALLOW, "0.11")]:
         path = tmp_path / "dump.txt"
-        path.write_text("".join(Dump(options, False, print).pieces([str(log)])))
+        path.write_text(of_release("".join(Dump(options, False, print).pieces([str(log)])), release))
         assert assert_equal(path, monkeypatch) > 2 * 380
+
+
+@pytest.mark.parametrize("release", [None, *OLDER])
+def test_states_of_every_decoder_come_by_runs(release, monkeypatch, tmp_path, engine):
+    dice, data = random.Random(4), b""
+    for offset in range(300):
+        transactional_id = dice.choice([b"app-1", b"app 2", b"x" * 40])
+        key, value = b"\0\0" + len(transactional_id).to_bytes(2, "big") + transactional_id, state_value(dice, PLAIN)
+        data += batch(offset, [{"key": key, "value": value}])
+    log = tmp_path / "__transaction_state-0" / "00000000000000000000.log"
+    log.parent.mkdir()
+    log.write_bytes(data)
+    path = tmp_path / "dump.txt"
+    path.write_text(of_older_decoder(printed(log, WHOLE), release))
+    assert assert_equal(path, monkeypatch) > 3 * 290
+
+
+def test_a_kernel_is_loaded_for_a_long_dump_and_for_no_other(monkeypatch, tmp_path):
+    log = tmp_path / "orders-0" / "00000000000000000000.log"
+    log.parent.mkdir()
+    log.write_bytes(b"".join(batch(2 * n, [{"value": b"a"}, {"value": b"b"}], producer_id=5) for n in range(1500)))
+    dump, talk, asked = printed(log, SHALLOW), "[2026-01-01 10:00:00,000] INFO all is well (kafka.server)\n", []
+    monkeypatch.setattr(runs, "are_worth_it", asked.append)
+    path = tmp_path / "long.txt"
+    for text in (dump, talk * 20_000 + dump + talk * 20_000):
+        path.write_text(text)
+        with OpenFile(str(path)) as file:
+            parts(file)
+    assert len(dump) // 2 <= max(asked) <= len(dump) + runs.GLANCE
 
 
 BREAKS = {

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kafkatx.kernels.engine import forced
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.events import LogFacts, LogSource, Setting
 from kafkatx.text.logs.reading import read_log
@@ -36,6 +37,17 @@ def plain_events(facts: LogFacts) -> list[Event]:
                 values[name] = facts.strings[code] if code >= 0 else None
         found.append({name.removesuffix("_code"): value for name, value in values.items()})
     return found
+
+
+def both(path: Path) -> tuple[list[Event], list[Event]]:
+    """Events as each path reads them, after a look at all else: codes are given alike too."""
+    with forced("interpreted"):
+        slow = read_facts(path)
+    with forced("compiled"):
+        fast = read_facts(path)
+    assert (fast.sources, fast.settings) == (slow.sources, slow.settings)
+    assert (fast.strings, fast.traces) == (slow.strings, slow.traces)
+    return plain_events(slow), plain_events(fast)
 
 
 def read_text(folder: Path, text: str | bytes, name: str = "server.log") -> list[Event]:

@@ -8,9 +8,11 @@ import pytest
 
 from kafkatx.kernels.engine import forced
 from kafkatx.terms.events import EventKind
-from tests.benchmarks import broker_log
+from kafkatx.text.logs import reading
+from kafkatx.text.logs.repeated import Repeated
+from tests.benchmarks import broker_log, repeated_log
 from tests.evidence import cases
-from tests.text.logs.reading import Event, plain_events, read_facts
+from tests.text.logs.reading import both, read
 
 LOGS = sorted(path for case in cases() for path in (case / "logs").glob("broker-*/*.log"))
 PIECES = (
@@ -18,18 +20,9 @@ PIECES = (
     b"\xc3\xa9", b"\xff", b"\0", b"\x1b[0m", b"\n", b"\n\tat a.b.c(D.java:1)\n", b"\nCaused by: a.b.CException: x\n",
     b"\njava.lang.IllegalArgumentException: Transactional records are not supported for magic 1\n", b"Id=",
     b"\njava.io.IOException: Too many open files\n", b" (kafka.server.KafkaServer)\n", b"99999999999999999999",
+    b"unclean", b"Loading transaction metadata from __transaction_state", b"endTxn", b"due to timeout",
+    b"transaction metadata",
 )  # fmt: skip
-
-
-def both(path: Path) -> tuple[list[Event], list[Event]]:
-    """Events as each path reads them, after a look at all else: codes are given alike too."""
-    with forced("interpreted"):
-        slow = read_facts(path)
-    with forced("compiled"):
-        fast = read_facts(path)
-    assert (fast.sources, fast.settings) == (slow.sources, slow.settings)
-    assert (fast.strings, fast.traces) == (slow.strings, slow.traces)
-    return plain_events(slow), plain_events(fast)
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: "/".join(path.parts[-4:-1]))
@@ -54,6 +47,17 @@ def test_damaged_lines_are_read_alike(seed):
     assert slow
     assert [event for event in fast if event not in slow] == []
     assert fast == slow
+
+
+def test_kernels_of_columns_say_the_same_as_plain_python(tmp_path, monkeypatch):
+    path = tmp_path / "server.log"
+    path.write_bytes(b"".join(b"\n".join(log.read_bytes().splitlines()[-24:]) + b"\n" for log in LOGS[::3]))
+    slow, fast = both(path)
+    monkeypatch.setattr(reading, "is_fast", lambda: True)
+    with forced("interpreted"):
+        plain = read(path)[0]
+    assert slow
+    assert plain == fast == slow
 
 
 def test_a_log_that_only_speaks_of_transactions_is_read_alike(tmp_path):
@@ -83,3 +87,28 @@ def test_the_exception_under_a_line_decides_on_both_paths(tmp_path):
         EventKind.broker_started, EventKind.unsupported_format, EventKind.storage_failed, EventKind.broker_stopping,
     ]  # fmt: skip
     assert (fast[1]["number"], fast[1]["topic"], fast[1]["partition"]) == (1, "t", 0)
+
+
+@pytest.mark.parametrize("kind", ["quiet", "busy"])
+def test_entries_that_come_again_say_what_each_says(tmp_path, monkeypatch, kind):
+    path = repeated_log.write(tmp_path / "server.log", 600_000, kind)
+    slow, fast = both(path)
+    assert fast == slow
+    monkeypatch.setattr(Repeated, "whole", lambda self, cut, start, end: None)
+    each, _ = both(path)
+    assert each == slow
+
+
+def test_an_entry_with_another_word_is_another_one(tmp_path):
+    entries = [
+        f"[2026-11-21 10:00:{second:02},000] INFO KafkaConfig values: \n\tbroker.id = {second % 3}\n"
+        f"\ttransaction.state.log.min.isr = {second % 2}\n\tnode.id = 1\n (kafka.server.KafkaConfig)\n"
+        for second in range(60)
+    ]
+    padding = "[2026-11-21 10:00:00,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n" * 1_000
+    (tmp_path / "server.log").write_text(padding + "".join(entries))
+    slow, fast = both(tmp_path / "server.log")
+    assert fast == slow
+    settings = read(tmp_path / "server.log")[2]
+    told = [setting.value for setting in settings if setting.name == "transaction.state.log.min.isr"]
+    assert told == [str(second % 2) for second in range(60)]

@@ -36,6 +36,13 @@ def test_what_a_stack_follows_was_thrown() -> None:
     assert not _explained(told, "    at org.apache.kafka.clients.producer.KafkaProducer.send(KafkaProducer.java:1)")
 
 
+@pytest.mark.parametrize("extends", [("extends OutOfOrderSequenceException",), ()], ids=["extends", "alone"])
+def test_what_a_reference_writes_below_a_class_explains_to_the_next_empty_line(extends: tuple[str, ...]) -> None:
+    described = ("This exception is raised by the broker if it could not", "locate the producer metadata.")
+    texts = ("public class UnknownProducerIdException", *extends, *described, "", f"ProducerFencedException: {FENCED}")
+    assert _explained(*texts) == set(range(len(texts) - 2))
+
+
 def test_one_heading_names_what_happened_and_several_are_a_list() -> None:
     heading = f"## ProducerFencedException: {FENCED}"
     other = "## OutOfOrderSequenceException: The broker received an out of order sequence number."

@@ -1,0 +1,235 @@
+"""Sentences that say that something of transactions failed, in words that nobody foresaw: asked last of all.
+
+Somebody writes `rollback never reaches the broker` or `the sink is dead since the second checkpoint`: no error is
+named, no symptom of the table (terms/catalogue/symptoms.tsv) fits. Such a text must not end in silence either.
+Rule    A sentence counts that says that something failed and that tells of one case: it speaks of no other one, and is
+        somebody's own, of the past, of what was seen, or of a report by its headings. It, or one beside it, names what
+        transactions are made of; on a page without a word of them, Kafka. What is denied, promised or solved, and what
+        a program or a shell holds, counts nothing. A sentence may be written on several lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from kafkatx.terms.records import dataclass
+from kafkatx.terms.regex import regex
+from kafkatx.text.lines import Line
+from kafkatx.text.logs.sentences import is_of_any_case
+from kafkatx.text.logs.source_code import is_of_code
+
+LONGEST = 1200
+"""Characters of a sentence that are looked at."""
+MOST_DOTS = 3
+"""Dots in the name of a class with its package, that no word of a sentence has."""
+_FAILS = regex(
+    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|exceptions?|crash(?:e[sd]|ing)?|die[sd]|dead|broken|breaks|broke|stuck"
+    r"|hang(?:s|ing)?|hung|freezes|frozen?|block(?:s|ed)|times out|timed[- ]out|unable|cannot|can't|couldn't|won't"
+    r"|(?:does|do|did|is|are|was|were)(?:n't|nt| not)|not (?:work|get|enter|reach|see|receiv)\w*|never|lost|loses"
+    r"|losing|missing|dropped|vanish\w*|disappear\w*|duplicate[sd]?|duplicat(?:ion|ing)|twice|refused|rejected"
+    r"|\w+(?:error|exception)|kill(?:s|ed)|undefined|leak(?:s|ed)?|out of memory|OOM|but not|despite|even though"
+    r"|still\b.{1,80}\beven (?:if|when|after)|denied|fenced|corrupt\w*|wrong(?:ly)?|bug|problems?|issues?|trouble"
+    r"|unfortunately"
+    r"|(?:should|must)(?: not|n't) (?:be|have|get)"
+    r"|[Ff]ehler|schl\u00e4gt|fehlgeschlagen|h\u00e4ngt|verloren|doppelt|(?:geht|funktioniert|l\u00e4uft) nicht"
+    r"|erreur|\u00e9chou\w+|plante|bloqu\w+|perdus?|marche pas|fonctionne pas|err(?:o|or|ore)|fall[ao]s?|falhas?"
+    r"|falhou|fallisce|no funciona|n\u00e3o funciona|cuelga|trava|travou|duplicad\w+|perdid\w+|b\u0142\u0105d|hata)\b"
+    r"|\u0448\u0438\u0431\u043a|\u0437\u0430\u0432\u0438\u0441|\u0441\u0431\u043e\u0439|\u043f\u0430\u0434\u0430\u0435"
+    r"|\u0443\u043f\u0430\u043b|\u043d\u0435 \u0440\u0430\u0431\u043e\u0442|\u0434\u0443\u0431\u043b\u0438"
+    r"|\u043f\u043e\u0442\u0435\u0440"
+    r"|报错|失败|异常|超时|卡住|卡死|丢失|重复|无法|出错|错误"
+    r"|エラー|失敗|例外|重複|止ま|できません|できない"
+    r"|오류|에러|실패|예외|중복|유실|멈추|멈췄"
+    r"|l\u1ed7i|th\u1ea5t b\u1ea1i|b\u1ecb treo",
+    re.IGNORECASE,
+)
+"""Words of failure, in the languages in which people ask."""
+_FINE = regex(
+    r"\b(?:no|without(?: any)?|zero|0) (?:more |such |further )?"
+    r"(?:errors?|exceptions?|failures?|problems?|issues?|duplicates?)\b"
+    r"|\b(?:error|exception|failure)[- ]"
+    r"(?:handl\w+|handlers?|codes?|cases?|types?|class\w*|callbacks?|injection|mode)\b"
+    r"|\bfail(?:s|ed)?[- ](?:over|fast)\b"
+    r"|\bnothing (?:has |was |is |went )?(?:failed|fails|lost|wrong|crashed|broke\w*)\b"
+    r"|\b(?:this|that|it) (?:is|was) (?:not|n't) (?:an? )?(?:problem|issue|bug)\b"
+    r"|\bdo not (?:use|set|call|share|forget)\b|\bbug ?fix(?:es)?\b|\bissues?/\d"
+    r"|\b(?:see|open|file|raise|this|related) (?:an? )?issues?\b",
+    re.IGNORECASE,
+)
+"""What went well, or is only the name of a thing."""
+_OF_ONE = regex(
+    r"\b(?:I|I'm|I've|my|mine)\b(?! (?:think|guess|suggest|propose|recommend)\b)"
+    r"|\bwe(?:'ve| have| had| are|'re)? (?:\w+ )?"
+    r"(?:\w+ed|get|see|saw|got|ran|run|hit|found|seeing|getting|running|facing|using)\b|\b(?:our|us)\b"
+    r"|\b(?:sometimes|occasionally|randomly|intermittent\w*|constantly|suddenly|sporadic\w*|every few"
+    r"|after (?:a few|some|a while|several|about|\d+)|previously|again and again|over and over|indefinitely"
+    r"|for ?ever|still|always|at all|any ?more|yesterday|today)\b"
+    r"|\b(?:(?:it )?(?:seems?|appears?|looks) (?:like|that|to)|appear to|apparently|unexpected\w*|strange\w*"
+    r"|weird\w*|unfortunately)\b"
+    r"|\bthe (?:issue|problem|bug|error) (?:happens|occurs|appears|shows)\b"
+    r"|^\W*[\w.:]+(?:Error|Exception): "
+    r"|\b(?:following|this|same) (?:errors?|exceptions?|problem|issue|bug|stack ?trace)\b"
+    r"|\b(?:how (?:can|do|to)|why|help)\b.*\?"
+    r"|^\W*(?:reason|error|exception|failure|issue|problem|symptom|result|actual|observed|bug)s?"
+    r"(?: of| behaviou?r| result| error)?\b[\w ]{0,20}:"
+    r"|\bich\b|\b(?:uns|wir|unsere?\w?|meine?\w?|nous|notre|nos|mon|nosso|nossa|nuestr\w+|mi|meu|minha)\b"
+    r"|[我咱]|遇到|求助|怎么|为什么|线上|困っ|ました|ますか|下さい|でしょうか|ています"
+    r"|저희|제가|나요|습니다"
+    r"|\u0443 \u043d\u0430\u0441|\u0443 \u043c\u0435\u043d\u044f|\u043f\u043e\u0447\u0435\u043c\u0443",
+    re.IGNORECASE,
+)
+"""What makes a sentence one about a case that somebody saw."""
+_OF_PAST = regex(
+    r"\b(?:failed|crashed|died|broke|hung|timed out|was fenced|(?:is|are) hanging|got stuck"
+    r"|(?:was|were) (?:lost|missing|duplicated|dropped))\b(?!-)",
+    re.IGNORECASE,
+)
+"""What does so where the sentence itself names what transactions are made of."""
+_SEEN = regex(
+    r"\b(?:(?:it )?(?:seems?|appears?|looks) (?:like|that|to)|appear to|apparently|sometimes|occasionally"
+    r"|randomly)\b",
+    re.IGNORECASE,
+)
+"""What is said of what was seen, in whatever mood the sentence goes on."""
+_EXPECTED = regex(
+    r"\bI (?:think|believe|(?:would |had )?expect(?:ed)?)\b.{1,160}\b(?:should|must|to)\b",
+    re.IGNORECASE,
+)
+"""Whoever says what he expected did not see it."""
+_OTHER = regex(
+    r"^(?:\W|\d)*(?:if|when(?:ever)?|unless|in case|to (?:avoid|prevent|ensure|handle|fix|solve)|make sure|ensure"
+    r"|note|remember|never|always|(?:do not|don't)|add(?:s|ed)?|fix(?:e[sd])?|imagine|suppose)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that speaks of any case, where nothing says that it was seen."""
+_PERSON = regex(r"\bI\b|\b(?:my|we|our|following)\b")
+_PROMISED = regex(r"\b(?:ensur|guarante|prevent|avoid|protect)\w*|\bmak(?:es?|ing) sure\b|\bso that\b", re.IGNORECASE)
+"""What a program promises: what it names does not happen."""
+_SOLVED = regex(r"\b(?:fixed|solved|resolved|works? (?:again|now|fine)|no longer)\b", re.IGNORECASE)
+_UNSOLVED = regex(r"\b(?:not|never|still)\b|n't\b", re.IGNORECASE)
+_UNABLE = regex(r"\b(?:can|could|will|would)(?:n't| ?not)\b|\bcan't\b|\bwon't\b", re.IGNORECASE)
+"""What is no mood, other than `can` and `would`."""
+_LAG_OF_MARKER = regex(r"\blag\b.{0,60}\b(?:1|one)\b", re.IGNORECASE)
+"""A lag of one behind a transaction is its marker, and no failure."""
+_REPORT = regex(
+    r"\W*(?:describe the (?:bug|issue|problem)|bug report|(?:steps )?to reproduce|how to reproduce"
+    r"|(?:expected|actual|current)(?: behaviou?r| results?|(?=\W*$))|what (?:happened|went wrong)"
+    r"|what (?:did|do) you (?:do|expect|see))\b",
+    re.IGNORECASE,
+)
+"""A heading of a report of a case."""
+_WHAT = regex(
+    r"transa[ck\u00e7z]|exactly[- _]once|read[-_ ]?committed|idempot|\beos\b|\btxn?s?\b|\bLSO\b|last stable offset"
+    r"|\bproducers?[ _.-]?(?:ids?|epochs?|sessions?|fenc\w+)\b|\bcoordinators?\b|\bfenc(?:ed|ing)\b"
+    r"|事务|事務|精确一次|트랜잭션|トランザクション|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446"
+    r"|giao d\u1ecbch",
+    re.IGNORECASE,
+)
+"""What transactions are made of."""
+_KAFKA = regex(
+    r"kafka|producer|consumer|transactional[._]?id|\bbrokers?\b|\boffsets?\b|\btopics?\b|exactly[- _]once"
+    r"|read[-_ ]?committed",
+    re.IGNORECASE,
+)
+_NAMED = regex(r"kafka|redpanda", re.IGNORECASE)
+_OF_KAFKA = regex(r"kafka|redpanda|\bbrokers?\b|producer\b|consumer\b", re.IGNORECASE)
+"""What is Kafka's, on a page that names it."""
+_END = regex(r"(?<=[.?!])[\"'`)*]*\s+(?=[A-Z\"'`(*])|(?<=[\u3002\uff01\uff1f])\s*")
+_ITEM = regex(r"\s*(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|(?:> ?)+|\|)\s")
+_FENCE = regex(r"\s*(?:```|~~~|\{code)")
+_PROGRAM = regex(r"\s+#|\s*(?://|\*/|/\*|[$%] \w|\{\s*\")|.*\S \| \S")
+"""A line of a program, of a shell, of JSON or of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, the line that it begins on, and where in its text a word of failure stands (0: nowhere)."""
+
+    line: Line
+    text: str
+
+    @property
+    def at(self) -> int:
+        """Where it says that something failed."""
+        found = _FAILS.search(self.text)
+        return found.start() if found is not None else 0
+
+
+def spoken_cases(
+    source: Sequence[Line], is_told: Callable[[Line], bool], *, is_about_transactions: bool
+) -> Iterator[Sentence]:
+    """Yield sentences of a page that tell of a failure; `is_told` says which lines are its author's own."""
+    if not any(_may_tell(line.text) and is_told(line) for line in source):
+        return
+    sentences = list(_sentences(source, is_told))
+    theirs, what = (_KAFKA, _WHAT) if is_about_transactions else (_NAMED, _OF_KAFKA)
+    if not any(theirs.search(line.text) for line in source):
+        return
+    is_report = any(_REPORT.match(line.text) for line in source)
+    for number, one in enumerate(sentences):
+        near = " ".join(other.text for other in sentences[max(0, number - 1) : number + 2])
+        is_named = what.search(one.text) is not None
+        if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report):
+            yield one
+
+
+def _may_tell(text: str) -> bool:
+    """Whether a line may be of such a sentence: no setting with its value, and no class with its package before it."""
+    words = text.split(maxsplit=2)
+    is_value = words[1:2] == ["="] or not words or words[0].count(".") >= MOST_DOTS
+    return not is_value and _FAILS.search(text) is not None
+
+
+def tells_of_failure(sentence: str, *, is_named: bool = True, is_report: bool = False) -> bool:
+    """Whether a sentence tells of what failed, or went otherwise than was expected, in one case.
+
+    `is_named` whether it names what failed itself, `is_report` whether it is one of a report.
+    """
+    if _EXPECTED.search(sentence):
+        return True
+    if _FAILS.search(_FINE.sub(" ", sentence)) is None or _LAG_OF_MARKER.search(sentence):
+        return False
+    if _is_of_other_cases(sentence, is_report=is_report):
+        return False
+    is_of_seen = is_report or _OF_PAST.search(sentence) is not None
+    return _OF_ONE.search(sentence) is not None or (is_of_seen and is_named)
+
+
+def _is_of_other_cases(sentence: str, *, is_report: bool) -> bool:
+    """Whether a sentence speaks of what is over, of what a program promises, or of any case."""
+    if _SOLVED.search(sentence) and not _UNSOLVED.search(sentence):
+        return True
+    if not _PERSON.search(sentence) and (_OTHER.match(sentence) or _PROMISED.search(sentence)):
+        return True
+    return not (is_report or _SEEN.search(sentence)) and is_of_any_case(_UNABLE.sub("fails to", sentence))
+
+
+def _sentences(source: Sequence[Line], is_told: Callable[[Line], bool]) -> Iterator[Sentence]:
+    """Yield the sentences of a page, each over all lines that it is written on."""
+    texts = [line.text for line in source]
+    begun: list[Line] = []
+    is_fenced = False
+    for number, line in enumerate(source):
+        is_fence = _FENCE.match(line.text) is not None
+        is_fenced ^= is_fence
+        is_own = not (is_fence or is_fenced or _PROGRAM.match(line.text) or is_of_code(texts, number)) and is_told(line)
+        if not is_own or _ITEM.match(line.text):
+            yield from _split(begun)
+            begun = []
+        if is_own:
+            begun.append(line)
+    yield from _split(begun)
+
+
+def _split(paragraph: Sequence[Line]) -> Iterator[Sentence]:
+    """Yield the sentences of a paragraph."""
+    ends: list[int] = []
+    for line in paragraph:
+        ends.append((ends[-1] if ends else 0) + len(line.text.strip()) + 1)
+    text, at = " ".join(line.text.strip() for line in paragraph), 0
+    for piece in _END.split(text):
+        if piece.strip():
+            at = text.find(piece, at)
+            first = next(line for line, end in zip(paragraph, ends, strict=True) if at < end)
+            yield Sentence(first, piece.strip()[:LONGEST])
