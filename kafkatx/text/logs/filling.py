@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
-import numpy as np
-
-from kafkatx.kernels.growing import chosen
 from kafkatx.kernels.rows import EVENT
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.calls import call_in
@@ -42,11 +38,6 @@ def empty_row() -> Row:
     row = [-1] * len(COLUMNS)
     row[COLUMNS["repeats"]] = 0
     return row
-
-
-def no_events(count: int) -> Any:
-    """Rows of events that tell nothing."""
-    return chosen(np.array([tuple(empty_row())], EVENT), np.zeros(count, np.intp))
 
 
 def fill(row: Row, found: RecognisedText, strings: Strings) -> None:
