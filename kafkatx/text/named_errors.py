@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, pairwise
 
@@ -27,9 +26,9 @@ from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
 from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
-from kafkatx.text.lines import Line, Page, lines
+from kafkatx.text.framed_pages import FramedPage, framed_page
+from kafkatx.text.lines import Line, Page
 from kafkatx.text.logs.end_of_reading import is_end_of_reading
-from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
 from kafkatx.text.logs.sentences import is_of_any_case
 from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
@@ -46,8 +45,6 @@ OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 FAILED, KAFKA_FAILED = "failed", "kafka_failed"
 """Symptoms of a text that says in words of no table that something of transactions failed, or of Kafka's, if it says no
 word of transactions."""
-LONGEST = 600
-"""Characters of a line that are looked at."""
 MOST = 32
 """Statements of a page that are kept."""
 OF_KAFKAS_WORDS = frozenset({"refused_sequence", "old_epoch", "unknown_producer", "unknown_mapping"})
@@ -119,7 +116,7 @@ def named_on_page(file: OpenFile) -> tuple[Statement, ...]:
 
 @lru_cache(maxsize=MOST_PAGES)
 def _named_on(page: Page) -> tuple[Statement, ...]:
-    return named_in(list(lines(page)))
+    return _named_in(framed_page(page))
 
 
 def names_something(file: OpenFile) -> bool:
@@ -127,11 +124,14 @@ def names_something(file: OpenFile) -> bool:
     return any(one.name != FOREIGN for one in named_on_page(file))
 
 
-def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
+def named_in(source: Iterable[Line]) -> tuple[Statement, ...]:
     """Return errors and symptoms that lines name, each once: where somebody met it, else where it stands first."""
-    source = [replace(line, text=line.text[:LONGEST]) if len(line.text) > LONGEST else line for line in source]
-    words = _Words(source)
-    is_about_transactions = any(_OF_TRANSACTIONS.search(line.text) for line in source)
+    return _named_in(FramedPage(source))
+
+
+def _named_in(page: FramedPage) -> tuple[Statement, ...]:
+    is_about_transactions = any(_OF_TRANSACTIONS.search(line.text) for line in page.all_lines)
+    source, words = page.lines, _Words(page)
     found = [
         (line, name)
         for line in _lines_that_name(source)
@@ -141,7 +141,7 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     talk = explained(source) if found else frozenset()
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
     spoken_of = {one.line for one in named if one.name == NAMED}
-    may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in source)
+    may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in page.all_lines)
     said = [one for line, one in _symptoms_on(source) if line in words] if may_count else []
     said = [one for one in said if one.line not in spoken_of]
     waits = {one.line for one in said if one.error.endswith("_hangs")}
@@ -181,8 +181,8 @@ def _foreign(words: Iterable[Line]) -> Iterator[Statement]:
 class _Words:
     """Which lines of a page are nobody's but its author's; of each it is found out when it is asked."""
 
-    def __init__(self, source: Sequence[Line]) -> None:
-        self._source = source
+    def __init__(self, page: FramedPage) -> None:
+        self._page, self._source = page, page.lines
         self._known: dict[int, bool] = {}
 
     def __contains__(self, line: Line) -> bool:
@@ -196,11 +196,7 @@ class _Words:
 
     def _is_told(self, line: Line) -> bool:
         is_filled = bool(line.text.strip()) and line.position not in self._over
-        return is_filled and not _is_of_logger(self._framer, line.text)
-
-    @cached_property
-    def _framer(self) -> Framer:
-        return Framer([line.text for line in self._source])
+        return is_filled and not (self._page.is_of_logger(line) or _is_printed(line.text))
 
     @cached_property
     def _over(self) -> frozenset[int]:
@@ -281,10 +277,8 @@ def _classes() -> frozenset[str]:
     return frozenset(plain_name(name) for name in named)
 
 
-def _is_of_logger(framer: Framer, text: str) -> bool:
-    """Whether a line is one of a logger, of a stack trace, or a tool's."""
-    if framer.frame(text.strip()).layout not in ("", MESSAGE_ONLY, REMNANT):
-        return True
+def _is_printed(text: str) -> bool:
+    """Whether a line is one of a stack trace, or a tool's."""
     return _FRAME.match(text) is not None or as_printed(text) is not None
 
 

@@ -160,7 +160,7 @@ def spoken_cases(
     source: Sequence[Line], is_told: Callable[[Line], bool], *, is_about_transactions: bool
 ) -> Iterator[Sentence]:
     """Yield sentences of a page that tell of a failure; `is_told` says which lines are its author's own."""
-    if not any(_may_tell(line.text) and is_told(line) for line in source):
+    if not any(is_told(line) and _may_tell(line.text) for line in source):
         return
     sentences = list(_sentences(source, is_told))
     theirs, what = (_KAFKA, _WHAT) if is_about_transactions else (_NAMED, _OF_KAFKA)

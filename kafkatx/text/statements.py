@@ -18,19 +18,18 @@ from kafkatx.terms.catalogue.loading import statement_patterns
 from kafkatx.terms.regex import regex
 from kafkatx.text.connect_status import failed_in_status
 from kafkatx.text.events import Statement
+from kafkatx.text.framed_pages import framed_page
 from kafkatx.text.levels import OF_KAFKA
-from kafkatx.text.lines import Page, lines
+from kafkatx.text.lines import Page
 from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.error_names import CONSTANT, KINDS
-from kafkatx.text.logs.framing import Framed, Framer, continues
+from kafkatx.text.logs.framing import Framed, continues
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
-LONGEST = 600
-"""Characters of a line that are looked at; people's sentences that are longer are seldom about one thing."""
 MOST = 64
 """Statements of a page that are kept."""
 TIMED = frozenset({"began", "initialised"})
@@ -80,14 +79,14 @@ def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
 
 @lru_cache(maxsize=MOST_PAGES)
 def _said_on(page: Page) -> tuple[Statement, ...]:
-    texts = [(line.number, line.text[:LONGEST]) for line in lines(page)]
-    framer = Framer([text for _, text in texts])
+    looked_at = framed_page(page)
+    texts = [(line.number, line.text) for line in looked_at.lines]
     found = [*_left_out(texts), *failed_in_status(page)]
-    for number, text in texts:
-        framed = framer.frame(text)
+    for (number, text), framed in zip(texts, looked_at.framed, strict=True):
         if not _is_programs(text, framed) or any(one in text for one in ANYWHERE):
             found += _statements(number, framed)
-    if any(one.name == ONLY_IDEMPOTENT for one in found) and any(_TRANSACTIONAL.search(text) for _, text in texts):
+    is_idempotent = any(one.name == ONLY_IDEMPOTENT for one in found)
+    if is_idempotent and any(_TRANSACTIONAL.search(line.text) for line in looked_at.all_lines):
         found = [one for one in found if one.name != ONLY_IDEMPOTENT]
     return tuple(found[:MOST])
 

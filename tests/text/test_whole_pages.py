@@ -40,8 +40,8 @@ def _page(folder: Path, count: int) -> str:
 def test_each_log_of_a_page_has_what_the_page_says_and_it_is_asked_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    named, said = Mock(wraps=named_errors.named_in), Mock(wraps=statements._statements)
-    monkeypatch.setattr(named_errors, "named_in", named)
+    named, said = Mock(wraps=named_errors._named_in), Mock(wraps=statements._statements)
+    monkeypatch.setattr(named_errors, "_named_in", named)
     monkeypatch.setattr(statements, "_statements", said)
     with OpenFile(_page(tmp_path, 12)) as file:
         logs = [part for part in parts(file) if part.kind is PartKind.LOG]

@@ -44,6 +44,7 @@ from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.releases_told import releases_on_page
 from kafkatx.text.settings.printed import ValuesBlocks
 from kafkatx.text.statements import statements_on_page
+from kafkatx.text.told_lines import told_lines
 
 if TYPE_CHECKING:
     from kafkatx.text.logs.columns import Columns
@@ -112,12 +113,13 @@ class _Reading:
 
     def run(self) -> Any:
         """Read everything; return the events that are kept, and keep no string but theirs."""
-        sample = self.window.first_lines(SAMPLE_LINES)
+        first = self.window.first_lines(SAMPLE_LINES)
+        sample = [line.text for line in told_lines(first)]
         self.last = self.window.last_lines()
         self.framer = Framer(sample, day_of_name(self.file.path))
         framed = [self.framer.frame(text) for text in sample]
         self._look_at(framed)
-        others = self._sample_behind() if len(sample) == SAMPLE_LINES else []
+        others = self._sample_behind() if len(first) == SAMPLE_LINES else []
         shape = shape_of([*sample, *others], [*framed, *(self.framer.frame(text) for text in others)])
         is_short = self.window.end - self.part.position <= SMALL
         if is_short and begins_with_trace(sample, framed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Set
 from dataclasses import replace
 from itertools import islice
 
@@ -10,6 +11,7 @@ from kafkatx.text.lines import HEAD, LONGEST_LINE, Line, encoding_of, lines
 from kafkatx.text.logs.page_lines import page_lines
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.pages.part import TextPart
+from kafkatx.text.told_lines import told_lines
 
 BLOCK = 1 << 20
 """Bytes read at once."""
@@ -88,9 +90,9 @@ class Window:
         """Number in the file of the window's line `line` (from 0)."""
         return self.line + line
 
-    def first_lines(self, count: int) -> list[str]:
-        """Texts of the first lines of what is to be read."""
-        return [line.text for line in islice(lines(self.file, self.position, self.end), count)]
+    def first_lines(self, count: int) -> list[Line]:
+        """The first lines of what is to be read."""
+        return [*islice(lines(self.file, self.position, self.end), count)]
 
     def last_lines(self) -> list[str]:
         """Texts of the last lines of what is to be read."""
@@ -182,9 +184,9 @@ class PageWindow(Window):
         """Number in the file of the window's line `line` (from 0)."""
         return self.found[line].number
 
-    def first_lines(self, count: int) -> list[str]:
-        """Texts of the first lines."""
-        return [line.text for line in self.found[:count]]
+    def first_lines(self, count: int) -> list[Line]:
+        """The first lines."""
+        return self.found[:count]
 
     def last_lines(self) -> list[str]:
         """Texts of the last lines."""
@@ -200,9 +202,15 @@ def window_of(file: OpenFile, part: TextPart) -> Window:
     encoding = encoding_of(file.read(0, HEAD))
     is_plain = encoding.unit == 1 and encoding.newline == b"\n"
     if part.end - part.position <= LARGEST_PAGE:
-        talk = explained(list(lines(file, max(0, part.position - AROUND), min(file.size, part.end + AROUND))))
-        found = list(lines(file, part.position, part.end, part.line))
-        undone = list(page_lines([replace(line, text="") if line.position in talk else line for line in found]))
-        if undone != found:
-            return PageWindow(file, part, undone)
+        around = lines(file, max(0, part.position - AROUND), min(file.size, part.end + AROUND))
+        talk = explained([*told_lines(around)])
+        told = [*told_lines(lines(file, part.position, part.end, part.line))]
+        if [*page_lines(_without(talk, told))] != told:
+            found = lines(file, part.position, part.end, part.line)
+            return PageWindow(file, part, [*page_lines(_without(talk, found))])
     return Window(file, part) if is_plain else TurnedWindow(file, part)
+
+
+def _without(talk: Set[int], source: Iterable[Line]) -> list[Line]:
+    """Lines with nothing in those that only explain, by their positions."""
+    return [replace(line, text="") if line.position in talk else line for line in source]

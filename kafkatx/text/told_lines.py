@@ -1,0 +1,35 @@
+"""Lines of a text that may tell something: settings that a program prints at its start give values and tell nothing.
+
+A client and a broker print every setting that they have when they start, a hundred to three hundred of them: most lines
+of most logs that are no longer than a page. They are read as what they are (text/settings/printed.py); who asks what a
+line is like, names or says need not ask it of them.
+
+Shape   behind a line that ends with `Config values:` lines of a tab, a name, ` = ` and the value, as no page has
+        changed them (AbstractConfig.logAll); any other line ends the block.
+Kept    The first and the last line of each block, so that what stands around it has the neighbours that it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kafkatx.terms.regex import regex
+from kafkatx.text.lines import Line
+
+_HEADINGS = ("Config values:", "Config values: ")
+"""How a line ends that a block begins below: log4j prints the blank before the end of line that comes with it."""
+_VALUE = regex(r"\t[a-z][a-z0-9_.-]{1,120} = [^<>&\\`{}\"']{0,400}")
+"""A value without the signs that pages, programs and JSON put around or into what they quote."""
+
+
+def told_lines(source: Iterable[Line]) -> Iterator[Line]:
+    """Yield the lines that may tell something, each as it stands."""
+    values: list[Line] | None = None
+    for line in source:
+        if values is not None and _VALUE.fullmatch(line.text):
+            values = [*values[:1], line]
+            continue
+        yield from values or ()
+        values = [] if line.text.endswith(_HEADINGS) else None
+        yield line
+    yield from values or ()
