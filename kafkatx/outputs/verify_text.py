@@ -47,7 +47,11 @@ def _verdict(found: Verification, has_verified: bool) -> Text:
     damaged = len({damage.path for damage in found.damage})
     if damaged:
         return Text(f"damage in {plural(damaged, 'file')}", "bold red")
-    return Text("everything is whole", "bold green") if has_verified else Text("nothing could be read")
+    if not has_verified:
+        return Text("nothing could be read")
+    if open_ends := len({place.path for place in found.ordinary}):
+        return Text(f"no damage, {plural(open_ends, 'file')} with an open end", "bold green")
+    return Text("everything is whole", "bold green")
 
 
 def _read(entries: list[Coverage]) -> Iterator[str]:

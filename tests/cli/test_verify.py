@@ -78,7 +78,9 @@ def test_a_torn_end_is_told_apart_and_changes_no_exit_code(tmp_path):
     assert (result.exit_code, document["damage"]) == (0, [])
     assert [set(row) for row in document["ordinary"]] == [DAMAGE]
     assert document["ordinary"][0]["kind"] == "torn"
-    assert "no damage" in run(tmp_path).stdout
+    said = run(tmp_path).stdout
+    assert "no damage, 1 file with an open end." in said.splitlines()[0]
+    assert "whole." not in said.splitlines()[0]
 
 
 def test_records_are_counted_with_records(tmp_path):
