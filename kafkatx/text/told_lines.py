@@ -22,14 +22,28 @@ _VALUE = regex(r"\t[a-z][a-z0-9_.-]{1,120} = [^<>&\\`{}\"']{0,400}")
 """A value without the signs that pages, programs and JSON put around or into what they quote."""
 
 
+class ValuesBlock:
+    """Whether lines, asked one after the other, are values in a block."""
+
+    def __init__(self) -> None:
+        self._is_open = False
+
+    def takes(self, text: str) -> bool:
+        """Whether the next line is one."""
+        if self._is_open and _VALUE.fullmatch(text):
+            return True
+        self._is_open = text.endswith(_HEADINGS)
+        return False
+
+
 def told_lines(source: Iterable[Line]) -> Iterator[Line]:
     """Yield the lines that may tell something, each as it stands."""
-    values: list[Line] | None = None
+    block, values = ValuesBlock(), list[Line]()
     for line in source:
-        if values is not None and _VALUE.fullmatch(line.text):
+        if block.takes(line.text):
             values = [*values[:1], line]
             continue
-        yield from values or ()
-        values = [] if line.text.endswith(_HEADINGS) else None
+        yield from values
+        values = []
         yield line
-    yield from values or ()
+    yield from values

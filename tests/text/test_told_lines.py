@@ -16,17 +16,16 @@ from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import Line, Page, lines
 from kafkatx.text.logs import reading, windows
 from kafkatx.text.logs.reading import read_log
-from kafkatx.text.pages import cutting
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.pages.parts import parts
-from kafkatx.text.told_lines import told_lines
+from kafkatx.text.told_lines import ValuesBlock, told_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOGS = sorted(
     path for path in FIXTURES.glob("*/logs/**/*") if path.is_file() and b"Config values:" in path.read_bytes()
 )
 LAST_RESORT = {named_errors.FAILED, named_errors.KAFKA_FAILED}
-ASKING = (cutting, framed_pages, reading, windows)
+ASKING = (framed_pages, reading, windows)
 HEADING = (
     "2026-11-21 10:28:56.792 [main] INFO  org.apache.kafka.clients.producer.ProducerConfig - ProducerConfig values: "
 )
@@ -58,6 +57,7 @@ def test_a_log_tells_the_same_when_every_line_is_asked(path: Path, monkeypatch: 
     found, told = _read(path)
     for module in ASKING:
         monkeypatch.setattr(module, "told_lines", _all)
+    monkeypatch.setattr(ValuesBlock, "takes", lambda block, text: False)
     found_of_all, told_of_all = _read(path)
     assert found == found_of_all
     for one, other in zip(told, told_of_all, strict=True):
@@ -96,6 +96,28 @@ def test_of_a_block_the_first_and_the_last_line_stay() -> None:
 )
 def test_what_a_page_has_changed_is_asked(text: str) -> None:
     assert _told(text) == text.split("\n")
+
+
+def test_settings_within_a_record_are_its_content(tmp_path: Path) -> None:
+    """A record whose value is a client's log: what its declared size takes in is content, whatever it looks like."""
+    value = f"{HEADING}\n\tacks = -1\n\tbatch.size = 16384\n\tlinger.ms = 0\n\tretries = 0\n"
+    record = (
+        "| offset: {0} CreateTime: 1760000000000 keySize: 3 valueSize: {1} sequence: {0} headerKeys: [] "
+        "key: k-{0} payload: {2}\n"
+    )
+    batch = (
+        "baseOffset: 0 lastOffset: 1 count: 2 baseSequence: 0 lastSequence: 1 producerId: 1 producerEpoch: 0 "
+        "partitionLeaderEpoch: 0 isTransactional: true isControl: false position: 0 CreateTime: 1760000000000 "
+        "size: 400 magic: 2 compresscodec: none crc: 1 isvalid: true\n"
+    )
+    path = tmp_path / "page.txt"
+    path.write_text(
+        "Dumping /data/orders-0/00000000000000000000.log\nStarting offset: 0\n"
+        + batch
+        + "".join(record.format(number, len(value), value) for number in (0, 1))
+    )
+    with OpenFile(str(path)) as file:
+        assert [(part.kind, part.end) for part in parts(file)] == [(PartKind.DUMP_LOG, path.stat().st_size)]
 
 
 def _line(names: Callable[[], st.SearchStrategy[str]]) -> st.SearchStrategy[str]:

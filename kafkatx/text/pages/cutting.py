@@ -36,7 +36,6 @@ from kafkatx.text.printed.pasted import Printed, undecorated
 from kafkatx.text.printed.runs import Runs, runs_of
 from kafkatx.text.printed.stable_offsets import offset_field
 from kafkatx.text.printed.tool_lines import ToolLine, ToolLines
-from kafkatx.text.told_lines import told_lines
 
 MOST_PARTS = 10_000
 HEADING_LINES = 5
@@ -76,7 +75,7 @@ def cut(tool_lines: Iterable[ToolLine]) -> list[TextPart]:
 
 def cut_file(file: Readable) -> list[TextPart]:
     """Return the parts of a whole file, of which long runs of batches are passed over at once."""
-    cutter, reader, runs = _Cutter(), ToolLines(told_lines(lines(file))), runs_of(file, 0, file.size)
+    cutter, reader, runs = _Cutter(), ToolLines(lines(file)), runs_of(file, 0, file.size)
     for line in reader.read():
         is_passed = (
             runs is not None and cutter.can_pass(line) and runs.are_due() and _pass(cutter, line, runs, reader, file)
@@ -100,7 +99,7 @@ def _pass(cutter: _Cutter, line: ToolLine, runs: Runs, reader: ToolLines, file: 
     if behind == begin.position:
         return False
     passed = behind - begin.position - (number - begin.number) - len(text)
-    reader.go_on(told_lines(lines(file, behind, None, number)), passed)
+    reader.go_on(lines(file, behind, None, number), passed)
     cutter.is_blank, cutter.hint_age = False, HEADING_LINES
     return True
 
@@ -129,11 +128,16 @@ class _Cutter:
             self._overflow(line)
         elif line.printed is not None:
             self._tool(line, line.printed)
-        elif line.is_content and self.current is not None:
+        elif self.current is not None and self._is_unasked(line, self.current):
             self.current.extend(line.line.end)
         else:
             self._plain(line, line.line.text)
         self.is_blank = not line.line.text.strip() or (line.printed is None and likeness.is_fence(line.line.text))
+
+    @staticmethod
+    def _is_unasked(line: ToolLine, current: GrowingPart) -> bool:
+        """Whether a line belongs to what grows, whatever it is like: a record's content, a setting that a log shows."""
+        return line.is_content or (line.is_value and current.kind is PartKind.LOG)
 
     def can_pass(self, line: ToolLine) -> bool:
         """Whether what begins with a line may be a run that the stretch that grows takes in."""

@@ -22,6 +22,7 @@ from kafkatx.text.printed.contents import Reach, content_of
 from kafkatx.text.printed.joining import FILE_END, begins_anew, extended, growth_of, is_whole
 from kafkatx.text.printed.line_kinds import ToolLineKind
 from kafkatx.text.printed.pasted import Printed, as_printed, has_closing_tag, undecorated, unescaped
+from kafkatx.text.told_lines import ValuesBlock
 
 LONGEST_CONTENT = 4 << 20
 """Bytes of a record's content that are looked at behind its first line."""
@@ -38,13 +39,14 @@ class ToolLine:
     """A line as printed: `line` has the number and place of its first physical line, and the end of its last one.
 
     `printed` is None for a line of no tool (its text is then as it stands) and for content of the record above
-    (`is_content`). `is_joined`: it had been broken.
+    (`is_content`). `is_joined`: it had been broken; `is_value`: it gives a setting that a program printed at its start.
     """
 
     line: Line
     printed: Printed | None
     is_content: bool = False
     is_joined: bool = False
+    is_value: bool = False
 
 
 def unpasted(source: Iterable[Line]) -> Iterator[Line]:
@@ -82,7 +84,11 @@ class ToolLines:
 
     def read(self) -> Iterator[ToolLine]:
         """Yield the lines that are left."""
+        block = ValuesBlock()
         while (line := self._next()) is not None:
+            if block.takes(line.text):
+                yield ToolLine(line, None, is_value=True)
+                continue
             printed = as_printed(line.text)
             if printed is None and line.text.rstrip().endswith("Dumping"):
                 printed = self._header(line)
