@@ -5,11 +5,15 @@ import pytest
 
 from kafkatx.formats import legacy, record_batch
 from kafkatx.formats.record import Record
+from kafkatx.kernels.engine import COMPILE_ABOVE_ROWS
+from kafkatx.kernels.record_columns import walk_columns
+from kafkatx.kernels.records import walk_records
 from kafkatx.kernels.rows import RECORD
 from kafkatx.segments import batches as walk_of_batches
 from kafkatx.segments import laid
 from kafkatx.segments import records as walk_of_records
 from kafkatx.segments.compression import decompress
+from kafkatx.segments.record_columns import ColumnWalk
 from kafkatx.segments.records import RecordWalk
 from kafkatx.sources.files import OpenFile
 from tests import declared
@@ -100,6 +104,41 @@ def test_recorded_wrappers_hold_the_offsets_and_times_that_kafka_dump_log_printe
         assert [one[1] for one in found] == [int(words[1]) for words in printed]
         assert [one[2] for one in found] == [int(words[5]) for words in printed]
         assert walk.damage == []
+
+
+class Compiled:
+    """In place of a compiled kernel: the plain one, and how often it is called."""
+
+    is_kept = False
+
+    def __init__(self, plain):
+        self.plain, self.calls = plain, 0
+
+    def __call__(self, data, *args):
+        self.calls += 1
+        return self.plain(memoryview(data), *args)
+
+
+@pytest.mark.parametrize("codec", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize(
+    ("kernel", "chunks"),
+    [
+        (walk_records, lambda file: RecordWalk(file).record_chunks()),
+        (walk_columns, lambda file: ColumnWalk(file).column_chunks()),
+    ],
+    ids=["rows", "columns"],
+)
+def test_the_first_of_many_records_is_read_compiled_already(tmp_path, monkeypatch, kernel, chunks, codec):
+    monkeypatch.setattr(kernel, "_compiled", compiled := Compiled(kernel.plain))
+    attributes, claimed = int(codec is gzip.compress), COMPILE_ABOVE_ROWS
+    for count, is_worth_it in ((claimed, True), (100, False)):
+        compiled.calls = 0
+        monkeypatch.setattr(kernel, "rows", 0)
+        content = codec(record(b"v") * count)
+        path = written(tmp_path, with_crc(a_batch(content, claimed, attributes=attributes)))
+        with OpenFile(str(path)) as file:
+            assert sum(chunk.rows if kernel is walk_columns else len(chunk.records) for chunk in chunks(file)) == count
+        assert (compiled.calls > 0) == is_worth_it
 
 
 @pytest.mark.parametrize("magic", [0, 1])
