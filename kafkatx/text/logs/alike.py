@@ -12,11 +12,11 @@ Refused  lines of several lines, without a date, of brokers, with an exception o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ from kafkatx.text.logs.printed_times import Times, other_time, times_in
 from kafkatx.text.logs.requests import is_request
 from kafkatx.text.logs.spelled import words
 from kafkatx.text.logs.strings import CODE_COLUMNS, Strings
+
+T = TypeVar("T")
 
 MET = 3
 """Lines of a kind that are read one by one before it is learnt."""
@@ -120,19 +122,41 @@ class Alike:
         return np.array([kind is not None and kind.is_event for kind in self.kinds], np.bool_)
 
 
+class Learnt(Generic[T]):
+    """What has been learnt of kinds of which enough was met; of no more than MOST_KINDS."""
+
+    def __init__(self, learn: Callable[[bytes, bytes], T | None]) -> None:
+        """Prepare to learn a kind, None where it can't be, by one of it and its key."""
+        self._learn = learn
+        self._known: dict[bytes, T | int | None] = {}
+
+    def of(self, one: bytes, key: bytes) -> T | None:
+        """What is known of the kind that one has, None where that is nothing (yet)."""
+        known = self._known.get(key, 0)
+        if not isinstance(known, int):
+            return known
+        if known < MET:
+            if known or len(self._known) < MOST_KINDS:
+                self._known[key] = known + 1
+            return None
+        found = self._known[key] = self._learn(one, key)
+        return found
+
+
 class Kinds:
     """The kinds of lines that one log has shown so far."""
 
     def __init__(self, framer: Framer) -> None:
         self.framer = framer
-        self._kinds: dict[bytes, Kind | int | None] = {}
+        self._learnt = Learnt(self._learn)
         self._begins: dict[bytes, bool] = {}
 
     def read(self, cut: Cut, found: Any, strings: Strings) -> Alike:
         """Read the entries of a window that are lines of known kinds."""
         lines: dict[int, tuple[Kind, list[int]]] = {}
         for number, (start, head_end, end, _) in enumerate(found.tolist()):
-            kind = self._kind(cut.data[start:head_end])
+            line = cut.data[start:head_end]
+            kind = self._learnt.of(line, _key(line))
             if kind is not None and self.begins(cut, end):
                 lines.setdefault(id(kind), (kind, []))[1].append(number)
         octets = np.frombuffer(cut.data, np.uint8)
@@ -153,26 +177,13 @@ class Kinds:
         events["position"], events["line"] = found[:, 0] + cut.window.position, found[:, 3] + cut.window.line
         return Alike(kinds, events, own_times)
 
-    def _kind(self, line: bytes) -> Kind | None:
-        """The kind of a line, None where it is not known (yet)."""
-        key = line[:AS_IT_IS] + line[AS_IT_IS:].translate(ZEROS)
-        known = self._kinds.get(key, 0)
-        if not isinstance(known, int):
-            return known
-        if known < MET:
-            if known or len(self._kinds) < MOST_KINDS:
-                self._kinds[key] = known + 1
-            return None
-        found = self._kinds[key] = self._learnt(line, key)
-        return found
-
     def begins(self, cut: Cut, start: int) -> bool:
         """Whether the line at a place is whole and begins an entry, whatever stands above it."""
         stop = cut.data.find(b"\n", start)
         if stop < 0:
             return False
         line = cut.data[start:stop]
-        key = line[:AS_IT_IS] + line[AS_IT_IS:].translate(ZEROS)
+        key = _key(line)
         known = self._begins.get(key)
         if known is None:
             known = not cut.belongs(line)
@@ -180,7 +191,7 @@ class Kinds:
                 self._begins[key] = known
         return known
 
-    def _learnt(self, line: bytes, key: bytes) -> Kind | None:
+    def _learn(self, line: bytes, key: bytes) -> Kind | None:
         if not line.isascii() or len(line) > LONGEST or line[:1] in _TRACES or has_own_digits(key.decode()):
             return None
         text = line.decode().rstrip("\r")
@@ -194,6 +205,11 @@ class Kinds:
             return None
         found = Times.told_by([(one.text, one.framed.at) for one in read], times)
         return None if found is None else _kind_of(read, found)
+
+
+def _key(line: bytes) -> bytes:
+    """What the lines of a kind have in common."""
+    return line[:AS_IT_IS] + line[AS_IT_IS:].translate(ZEROS)
 
 
 class ReadAlone:

@@ -55,6 +55,16 @@ TAILS = (
 NUMBERS = {"producer_id", "offset", "number", "producer_epoch", "other_epoch", "correlation_id", "node", "partition"}
 
 
+def test_what_is_learnt_is_learnt_once_when_enough_was_met_and_of_no_more_than_so_many(monkeypatch):
+    monkeypatch.setattr(alike, "MOST_KINDS", 2)
+    learnt: list[bytes] = []
+    kinds: alike.Learnt[bytes] = alike.Learnt(lambda one, key: learnt.append(one) or (None if key == b"b" else one))
+    met = [[kinds.of(b"%s%d" % (key, number), key) for key in (b"a", b"b", b"c")] for number in range(alike.MET + 3)]
+    assert met[: alike.MET] == [[None, None, None]] * alike.MET
+    assert met[alike.MET :] == [[b"a%d" % alike.MET, None, None]] * 3
+    assert learnt == [b"a%d" % alike.MET, b"b%d" % alike.MET]
+
+
 def messages(chosen: random.Random, count: int) -> list[Callable[[random.Random], str]]:
     """Makers of lines: texts of the catalogue with other values each time."""
 
