@@ -266,8 +266,10 @@ class _Maker:
             "transactional.id": self._name(life.client.transactional_id),
         }
         scope = "consumer" if life.client.is_consumer else "producer"
-        stem = PurePosixPath(self.model.facts.sources[life.client.source].path).stem
         fits = [(path, block) for path, said, block in self.files if _speaks_of(said, block, names, scope)]
+        if not fits:
+            return ()
+        stem = PurePosixPath(self.model.facts.sources[life.client.source].path).stem
         called = [block for path, block in fits if PurePosixPath(path).stem == stem]
         chosen = called or [block for _, block in fits]
         return chosen[0] if len(chosen) == 1 else ()

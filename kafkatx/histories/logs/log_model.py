@@ -72,6 +72,8 @@ class Clock:
 def _together(found: Iterable[Array]) -> Array:
     """Rows of several groups, in order."""
     groups = list(found)
+    if len(groups) == 1:
+        return groups[0]
     return np.sort(np.concatenate(groups)) if groups else np.zeros(0, np.int64)
 
 
@@ -166,7 +168,9 @@ class LogModel:
         if known is None:
             columns = self._columns
             codes = columns["error_code"].item(row), columns["detail_code"].item(row), columns["trace_code"].item(row)
-            known = self._words[row] = self._words_of_codes.setdefault(codes, self._said(row))
+            if codes not in self._words_of_codes:
+                self._words_of_codes[codes] = self._said(row)
+            known = self._words[row] = self._words_of_codes[codes]
         return known
 
     def _said(self, row: int) -> str:
