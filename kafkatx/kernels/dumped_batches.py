@@ -56,9 +56,8 @@ from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.loads import byte_at
 from kafkatx.kernels.rows import VALID
 
-(
-    HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED, IS_UNTITLED, LACKS_COUNT, IS_VALID_EARLY, REPEATS_BATCH,
-) = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # fmt: skip
+HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED, IS_UNTITLED = 1, 2, 4, 8, 16, 32
+LACKS_COUNT, IS_VALID_EARLY, REPEATS_BATCH = 64, 128, 256
 """What lines of a text look like: `deleteHorizonMs`, `keySize` (before: `keysize`), lines of records, their contents as
 they are, contents that a decoder printed (as JSON, or states since 2.4.1 under a title; states without one); neither
 `count` nor `isControl` (to 1.1), `isvalid` before `size` (to 2.1), records that say what their batch says (2.8)."""
