@@ -51,7 +51,7 @@ def by_producer(logs: LogModel, rows: Iterable[int]) -> Iterator[tuple[Subject, 
 def told_by_clients(logs: LogModel, saying: Saying) -> list[int]:
     """Lines of clients (or of nobody) that show a failure which says something."""
     rows = logs.of_kind(*TOLD_BY_CLIENTS).tolist()
-    return [row for row in rows if logs.events["side"][row] != Side.broker and logs.says(row, saying)]
+    return [row for row in rows if logs.number(row, "side") != Side.broker and logs.says(row, saying)]
 
 
 def owner_of(model: CaptureModel, producer_id: int | None) -> str | None:

@@ -63,7 +63,7 @@ def _failing(logs: LogModel) -> Iterator[int]:
     """Lines that show a failure, in order."""
     answered = {int(kind) for kind in ANSWERED}
     for row in logs.of_kind(*TOLD_BY_CLIENTS, *ANSWERED).tolist():
-        if int(logs.events["kind"][row]) in answered or logs.events["side"][row] != Side.broker:
+        if logs.kind_numbers[row] in answered or logs.number(row, "side") != Side.broker:
             yield row
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from kafkatx.findings.endless_retries import FEWEST, endless_retries, goes_on, left_unanswered, waiting_call
 from kafkatx.findings.failure_kinds import (
@@ -64,6 +65,8 @@ WRAPS = "look at cause"
 BUSY = "CONCURRENT_TRANSACTIONS"
 """What is answered while the transaction before is being completed."""
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
+BY_OTHERS = frozenset({*OF_FATAL.values(), *OF_UNEXPECTED.values()})
+"""Mechanisms of errors that name none themselves."""
 REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
 """What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
 
@@ -105,8 +108,8 @@ class ToldFailure:
     @property
     def names_causes(self) -> bool:
         """Whether the error itself points to mechanisms, not only the call that failed."""
-        by_others = (OF_CALLS.get(self.call or ""), *OF_FATAL.values(), *OF_UNEXPECTED.values())
-        return bool(self.candidates) and self.candidates not in by_others
+        by_call = self.candidates == OF_CALLS.get(self.call or "")
+        return bool(self.candidates) and not by_call and self.candidates not in BY_OTHERS
 
 
 @once
@@ -240,12 +243,12 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
     implementation = client.implementation if client is not None else "unknown"
     release = client.release if client is not None else ()
     rows = failure.rows or (failure.row,)
-    meanings = _meanings(implementation, release, failure)
+    meanings = _meanings(implementation, release, failure.exception, failure.message, failure.call)
     known = protocol_error(failure.exception, failure.message)
     is_unsaid = all(entry.category == WRAPS for entry in meanings)
     if known is None and is_unsaid and (inner := _known_within(logs, rows)) is not None:
         failure = replace(failure, exception=inner.exception, message=inner.message)
-        meanings = _meanings(implementation, release, failure)
+        meanings = _meanings(implementation, release, inner.exception, inner.message, failure.call)
         known = protocol_error(inner.exception, inner.message)
     return ToldFailure(
         client=client,
@@ -278,13 +281,16 @@ def _reaction(known: ProtocolError | None) -> str:
     return REACTIONS.get(known.reaction, "unknown") if known is not None else "unknown"
 
 
-def _meanings(implementation: str, release: tuple[int, ...], failure: Failure) -> tuple[ClientException, ...]:
+@lru_cache(maxsize=4096)
+def _meanings(
+    implementation: str, release: tuple[int, ...], exception: str, message: str, call: str | None
+) -> tuple[ClientException, ...]:
     """Rows of the catalogue; of a class that says nothing only those whose text is the message's."""
-    found = meanings_of(implementation, release, failure.exception, failure.message)
-    is_worded = any(is_text_of(entry, failure.message) for entry in found)
-    if bare(failure.exception) in GENERIC and not is_worded:
+    found = meanings_of(implementation, release, exception, message)
+    is_worded = any(is_text_of(entry, message) for entry in found)
+    if bare(exception) in GENERIC and not is_worded:
         return ()
-    return found if is_worded else thrown_by(found, failure.call)
+    return found if is_worded else thrown_by(found, call)
 
 
 def _candidates(meanings: Sequence[ClientException], known: ProtocolError | None) -> tuple[str, ...]:

@@ -246,22 +246,25 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
     timeout, is_known = timeout_of(logs, ending.name, client)
     if not is_known and (said := told_timeout(logs, logs.path(ending.rows[0]))) is not None:
         timeout, is_known = said, True
-    timed_out = replace(ending, ended_by=EndedBy.timeout)
-    fenced = replace(ending, ended_by=EndedBy.new_instance)
     if ending.began is not None and ending.at - ending.began >= timeout:
-        return timed_out
+        return replace(ending, ended_by=EndedBy.timeout)
     silent_since = _silent_since(logs, client, ending)
     stood_still = not is_known and silent_since is not None and ending.at - silent_since >= STOOD_STILL_MS
     too_soon = _is_too_soon(logs, client, ending.at, timeout if is_known else _half_of_default(client))
     if too_soon and not stood_still:
-        return replace(fenced, excluded=Excluded.BY_TIME if is_known else Excluded.BY_DEFAULT)
+        by = Excluded.BY_TIME if is_known else Excluded.BY_DEFAULT
+        return replace(ending, ended_by=EndedBy.new_instance, excluded=by)
     if commits_at_once(ending.name, client.client_id):
-        return replace(fenced, excluded=Excluded.BY_USE)
+        return replace(ending, ended_by=EndedBy.new_instance, excluded=Excluded.BY_USE)
     if (told := testimony(logs, ending.rows[0], timeout)) is not None:
         return replace(ending, ended_by=told.ended_by, told=told)
     if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
-        return replace(timed_out, verdict=Verdict.possible, alternative=EndedBy.new_instance, silent_since=silent_since)
-    return replace(fenced, verdict=Verdict.possible, alternative=EndedBy.timeout)
+        ended_by, other = EndedBy.timeout, EndedBy.new_instance
+        return replace(
+            ending, ended_by=ended_by, verdict=Verdict.possible, alternative=other, silent_since=silent_since
+        )
+    ended_by, other = EndedBy.new_instance, EndedBy.timeout
+    return replace(ending, ended_by=ended_by, verdict=Verdict.possible, alternative=other)
 
 
 def _silent_since(logs: LogModel, client: ClientInstance, ending: LogEnding) -> int | None:
@@ -289,8 +292,8 @@ def _half_of_default(client: ClientInstance) -> int:
 def _is_too_soon(logs: LogModel, client: ClientInstance, at: int, timeout: int) -> bool:
     """Whether no transaction could have timed out: the client was given its epoch less than the timeout before."""
     given = client.given_by(at)
-    bumped = any(logs.kind(row) is EventKind.init_bump for row in client.rows)
-    return given is not None and not bumped and at - (given.at or 0) < timeout
+    is_young = given is not None and at - (given.at or 0) < timeout
+    return is_young and not any(logs.kind(row) is EventKind.init_bump for row in client.rows)
 
 
 def _began(logs: LogModel, client: ClientInstance, at: int, stretches: list[ConnectionFailure]) -> int | None:

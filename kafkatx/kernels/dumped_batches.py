@@ -3,7 +3,7 @@
 Must equal the reader of lines (text/dump/records.py, columns.py), which reads all else. A batch is taken where its line
 and those of its records have the shape that was asked for, its numbers fit their columns, it begins where the one
 before it ends, and another batch follows; the first that is otherwise ends a run.
-Shapes  batches of 0.11 and later, records of 2.2 and later but for 2.8; magic 2 (text/printed/eras.tsv).
+Shapes  batches of 0.11 and later, records of 2.2 and later; magic 2 (text/printed/eras.tsv).
 """
 
 from typing import Any
@@ -12,18 +12,27 @@ import numpy as np
 
 from kafkatx.kernels.dumped_words import (
     BASE,
+    BASE_AGAIN,
+    BASE_SEQUENCE,
+    BATCH_SIZE,
     CODECS,
     COMMIT,
+    COMPRESSION,
     CRC,
     CREATE_TIME,
     DECODED,
     DELETED,
     EMPTY,
+    EPOCH,
     FIRST_CODEC,
+    FIRST_TYPE,
     HEADER_KEYS,
     HORIZON,
     KEY,
     KEY_SIZE,
+    LAST,
+    LAST_SEQUENCE,
+    LEADER_EPOCH,
     MAGIC,
     OFFSET,
     OLD_KEY_SIZE,
@@ -36,6 +45,7 @@ from kafkatx.kernels.dumped_words import (
     TRUE,
     UNTITLED,
     VALID_FIRST,
+    VALID_RECORD,
     VALIDITY,
     after,
     one_of,
@@ -46,12 +56,11 @@ from kafkatx.kernels.engine import kernel_lean
 from kafkatx.kernels.loads import byte_at
 from kafkatx.kernels.rows import VALID
 
-HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED, IS_UNTITLED, LACKS_COUNT, IS_VALID_EARLY = (
-    1, 2, 4, 8, 16, 32, 64, 128
-)  # fmt: skip
+HAS_HORIZON, HAS_CAPITALS, IS_DEEP, HAS_CONTENTS, IS_DECODED, IS_UNTITLED = 1, 2, 4, 8, 16, 32
+LACKS_COUNT, IS_VALID_EARLY, REPEATS_BATCH = 64, 128, 256
 """What lines of a text look like: `deleteHorizonMs`, `keySize` (before: `keysize`), lines of records, their contents as
 they are, contents that a decoder printed (as JSON, or states since 2.4.1 under a title; states without one); neither
-`count` nor `isControl` (to 1.1), `isvalid` before `size` (to 2.1)."""
+`count` nor `isControl` (to 1.1), `isvalid` before `size` (to 2.1), records that say what their batch says (2.8)."""
 
 NUMBERS = 12
 LARGEST_INT32, LARGEST_INT16, LARGEST_CRC = (1 << 31) - 1, (1 << 15) - 1, (1 << 32) - 1
@@ -182,8 +191,34 @@ def end_of_contents(data: Any, at: int, end: int, shape: int, key_size: int, val
 
 
 @kernel_lean
+def read_fields_of_batch(data: Any, at: int, end: int, numbers: Any) -> int:
+    """Read the same of a record of 2.8, among which its batch's stand once more: these are passed over."""
+    at = after(data, read_field(data, at, end, OFFSET, numbers, 0), end, VALID_RECORD)
+    at = read_field(data, at, end, KEY_SIZE, numbers, 2)
+    at = read_field(data, at, end, KEY_SIZE + 1, numbers, 3)
+    time = one_of(data, at, end, CREATE_TIME, 3)
+    if time < 0:
+        return -1
+    at = read_field(data, at, end, CREATE_TIME + time, numbers, 1)
+    at = read_field(data, at, end, BASE_AGAIN, numbers, 9)
+    at = read_field(data, at, end, LAST, numbers, 9)
+    at = read_field(data, at, end, BASE_SEQUENCE, numbers, 9)
+    at = read_field(data, at, end, LAST_SEQUENCE, numbers, 9)
+    at = read_field(data, at, end, EPOCH, numbers, 9)
+    at = read_field(data, at, end, LEADER_EPOCH, numbers, 9)
+    at = after(data, read_field(data, at, end, BATCH_SIZE, numbers, 9), end, COMPRESSION)
+    codec = one_of(data, at, end, FIRST_TYPE, CODECS)
+    if codec < 0:
+        return -1
+    at = read_field(data, after(data, at, end, FIRST_TYPE + codec), end, POSITION, numbers, 9)
+    return after(data, read_field(data, at, end, SEQUENCE, numbers, 4), end, HEADER_KEYS)
+
+
+@kernel_lean
 def read_fields(data: Any, at: int, end: int, shape: int, numbers: Any) -> int:
     """Read the fields of a record: offset, time, sizes, sequence; position behind them, -1 if they are not for us."""
+    if shape & REPEATS_BATCH:
+        return read_fields_of_batch(data, at, end, numbers)
     at = read_field(data, at, end, OFFSET, numbers, 0)
     time = one_of(data, at, end, CREATE_TIME, 3)
     if time < 0:

@@ -25,8 +25,10 @@ _WORDS = [
     ',"nextProducerEpoch":', ',"transactionTimeoutMs":', ',"transactionStatus":', ',"transactionPartitions":', "null",
     '{"topic":"', '","partitionIds":[', ',"transactionLastUpdateTimestampMs":', ',"transactionStartTimestampMs":',
     ',"clientTransactionVersion":', "}}\n", " key: transaction_metadata::transactionalId=", " key: transactionalId=",
+    " isValid: true crc: null", " baseOffset: ", " batchSize: ", " magic: 2 compressType: ",
     "producerId:", ",producerEpoch:", ",state=", ",txnLastUpdateTimestamp=", ",txnTimeoutMs=",
     *(f"{state.name},partitions=" for state in TransactionState), *_CODECS,
+    *map(str.upper, _CODECS),
 ]  # fmt: skip
 _ENCODED = [word.encode() for word in _WORDS]
 BOUNDS = np.cumsum([0, *map(len, _ENCODED)]).astype(np.int64)
@@ -39,10 +41,12 @@ _numbers: Any = partial(np.arange, dtype=np.int64)
     KEY_SIZE, VALUE_SIZE, OLD_KEY_SIZE, OLD_VALUE_SIZE, SEQUENCE, HEADER_KEYS, COMMIT, ABORT, KEY, PAYLOAD, DECODED,
     STATE_KEY, END_OF_KEY, DELETED, VERSION, STATE_PRODUCER, PREVIOUS_ID, NEXT_ID, STATE_EPOCH, NEXT_EPOCH, TIMEOUT,
     STATUS, PARTITIONS, NULL, TOPIC, PARTITION_IDS, UPDATED, STARTED, CLIENT_VERSION, END_OF_STATE, TITLED, UNTITLED,
+    VALID_RECORD, BASE_AGAIN, BATCH_SIZE, COMPRESSION,
     OLD_PRODUCER, OLD_EPOCH, OLD_STATE, OLD_UPDATED, OLD_TIMEOUT, FIRST_STATE,
-) = _numbers(len(_WORDS) - len(_CODECS) - len(TransactionState) + 1)  # fmt: skip
+) = _numbers(len(_WORDS) - 2 * len(_CODECS) - len(TransactionState) + 1)  # fmt: skip
 CODECS, STATES = len(_CODECS), len(TransactionState)
 FIRST_CODEC = FIRST_STATE + STATES
+FIRST_TYPE = FIRST_CODEC + CODECS
 
 
 @kernel_lean

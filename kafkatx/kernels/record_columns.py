@@ -87,6 +87,85 @@ WORDS = 7
 """Words of a record in the columns of `walk_columns`."""
 
 
+@kernel_inlined
+def bases_of(batches: Any, number: int) -> tuple[int, int, int, int, int]:
+    """What the offsets and times of a batch's records are told from.
+
+    Returns (offset, time; -1 where a record has a time of its own, 0 where all have that one; the least and the most
+    of a time's delta with which no sum leaves int64 and the time fits its column, nothing where an offset may leave).
+    """
+    base_offset = int(batches["base_offset"][number])
+    base_timestamp = int(batches["base_timestamp"][number])
+    of_record = -1
+    if int(batches["attributes"][number]) & 8:
+        base_timestamp = int(batches["max_timestamp"][number])
+        of_record = 0
+    near = base_offset <= LARGEST_INT64 - LARGEST_INT32 and base_offset > -LARGEST_INT64 + LARGEST_INT32
+    if near and FIRST_MS <= base_timestamp <= LAST_MS:
+        return base_offset, base_timestamp, of_record, FIRST_MS - base_timestamp, LAST_MS - base_timestamp
+    return base_offset, base_timestamp, of_record, 1, 0
+
+
+@kernel_inlined
+def write_parts(
+    data: Any, key: int, key_length: int, value: int, value_length: int, start: int, out: Any, room: int, row: int
+) -> None:
+    """Write the views of a record, and where its headers stand."""
+    write_view(data, key, key_length, out, 2 * room + 2 * row)
+    write_view(data, value, value_length, out, 4 * room + 2 * row)
+    put_word(out, 6 * room + row, start)
+
+
+@kernel_inlined
+def write_common_record(
+    data: Any, at: int, limit: int, base_offset: int, base_timestamp: int, of_record: int, least: int, most: int,
+    out: Any, room: int, row: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Write a record as nearly all are to a row of the columns; the numbers are those of `bases_of`.
+
+    Returns (position behind it, -1 where it is another; its lengths, below 0 where its key is null).
+    """
+    behind, timestamp_delta, offset_delta, key, key_length, value, value_length = read_common_record(data, at, limit)
+    timestamp_delta &= of_record
+    if behind < 0 or timestamp_delta < least or timestamp_delta > most:
+        return -1, 0
+    put_word(out, row, base_offset + offset_delta)
+    put_word(out, room + row, (base_timestamp + timestamp_delta) * 1000)
+    write_parts(data, key, key_length, value, value_length, behind, out, room, row)
+    return behind, key_length | value_length
+
+
+@kernel_inlined
+def write_any_record(
+    data: Any, at: int, end: int, base_offset: int, base_timestamp: int, of_record: int, out: Any, room: int, row: int
+) -> tuple[int, int, int, bool]:
+    """As `write_common_record`, of records of any size and shape.
+
+    Returns (position, -1 where there is none; lengths, below 0 where its key or value is null; how many headers it
+    has; whether its time is ABSENT).
+    """
+    behind, timestamp_delta, offset_delta, key, key_length, value, value_length, start, header_count = read_any_record(
+        data, at, end
+    )
+    if behind < 0:
+        return -1, 0, 0, False
+    time = time_of(wrapped_sum(base_timestamp, timestamp_delta & of_record))
+    put_word(out, row, wrapped_sum(base_offset, offset_delta))
+    put_word(out, room + row, time)
+    start += header_count * 4294967296
+    write_parts(data, key, key_length, value, value_length, start, out, room, row)
+    return behind, key_length | value_length, header_count, time == ABSENT
+
+
+@kernel_inlined
+def has_right_crc(data: Any, batches: Any, number: int, start: int, end: int) -> bool:
+    """Whether a batch whose records lie in data[start:end], behind its header, is what was written: it is marked so."""
+    if crc32c(data, start - FROM_CRC, end, 0) != int(batches["crc"][number]):
+        return False
+    batches["crc_valid"][number] = VALID
+    return True
+
+
 @kernel_lean
 def walk_columns(
     data: Any,
@@ -112,9 +191,6 @@ def walk_columns(
     many headers there are).
     """
     room = len(out) // WORDS
-    keys = 2 * room
-    values = 4 * room
-    heads = 6 * room
     row = 0
     bad = 0
     signs = 0
@@ -127,53 +203,32 @@ def walk_columns(
         if at < 0:
             at = int(starts[number])
         end = int(ends[number])
-        limit = min(end, len(data) - FARTHEST)
-        ahead = min(end - int(starts[number]), FAR_AHEAD) if check else AHEAD
-        base_offset = int(batches["base_offset"][number])
-        base_timestamp = int(batches["base_timestamp"][number])
-        near = base_offset <= LARGEST_INT64 - LARGEST_INT32 and base_offset > -LARGEST_INT64 + LARGEST_INT32
-        of_record = -1
-        if int(batches["attributes"][number]) & 8:
-            base_timestamp = int(batches["max_timestamp"][number])
-            of_record = 0
-        least = FIRST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS and near else 1
-        most = LAST_MS - base_timestamp if FIRST_MS <= base_timestamp <= LAST_MS and near else 0
         if check and first_record == 0:
             if row == room:  # also one that claims no records is looked at before anything is said of it
                 return row, bad, number, 0, -1, signs < 0, absent, headed
-            if crc32c(data, at - FROM_CRC, end, 0) != int(batches["crc"][number]):
+            if not has_right_crc(data, batches, number, at, end):
                 return row, bad, number, WRONG_CRC, -1, signs < 0, absent, headed
-            batches["crc_valid"][number] = VALID
+        limit = min(end, len(data) - FARTHEST)
+        ahead = min(end - int(starts[number]), FAR_AHEAD) if check else AHEAD
+        base_offset, base_timestamp, of_record, least, most = bases_of(batches, number)
         begun = row - first_record
         stop = begun + int(batches["record_count"][number])
         last = min(stop, room)
         while row < last:
-            behind, timestamp_delta, offset_delta, key, key_length, value, value_length = read_common_record(
-                data, at, limit
+            behind, lengths = write_common_record(
+                data, at, limit, base_offset, base_timestamp, of_record, least, most, out, room, row
             )
             ask_for(data, at + ahead)
             ask_for(data, at + ahead + LINE)
-            timestamp_delta &= of_record
-            if behind >= 0 and least <= timestamp_delta <= most:
-                put_word(out, row, base_offset + offset_delta)
-                put_word(out, room + row, (base_timestamp + timestamp_delta) * 1000)
-                start = behind
-            else:
-                behind, timestamp_delta, offset_delta, key, key_length, value, value_length, start, header_count = (
-                    read_any_record(data, at, end)
+            if behind < 0:
+                behind, lengths, header_count, is_absent = write_any_record(
+                    data, at, end, base_offset, base_timestamp, of_record, out, room, row
                 )
                 if behind < 0:
                     break
-                time = time_of(wrapped_sum(base_timestamp, timestamp_delta & of_record))
-                absent = absent or time == ABSENT
-                put_word(out, row, wrapped_sum(base_offset, offset_delta))
-                put_word(out, room + row, time)
                 headed += header_count
-                start += header_count * 4294967296
-            signs |= key_length | value_length
-            write_view(data, key, key_length, out, keys + 2 * row)
-            write_view(data, value, value_length, out, values + 2 * row)
-            put_word(out, heads + row, start)
+                absent = absent or is_absent
+            signs |= lengths
             at = behind
             row += 1
         rows_behind[number] = row
@@ -196,10 +251,9 @@ def count_right(data: Any, batches: Any, starts: Any, ends: Any) -> int:
     """
     for number in range(len(batches)):
         end = int(ends[number])
-        if batches["magic"][number] >= 2 and batches["crc_valid"][number] < 0 and end <= len(data):
-            if crc32c(data, int(starts[number]) - FROM_CRC, end, 0) != int(batches["crc"][number]):
-                return number
-            batches["crc_valid"][number] = VALID
+        is_asked = batches["magic"][number] >= 2 and batches["crc_valid"][number] < 0 and end <= len(data)
+        if is_asked and not has_right_crc(data, batches, number, int(starts[number]), end):
+            return number
     return len(batches)
 
 

@@ -11,6 +11,7 @@ from kafkatx.formats.record_batch import CODEC_MASK
 from kafkatx.kernels.batches import HEADER_SIZE
 from kafkatx.kernels.codec_libraries import ADDRESSES, LZ4_CONTEXT, ZSTD_CONTEXT, addresses
 from kafkatx.kernels.payloads import LZ4, ZSTD, lay_payloads
+from kafkatx.kernels.records import SMALLEST_RECORD
 from kafkatx.segments.batches import Chunk, Rows
 from kafkatx.segments.free_arrays import lent
 from kafkatx.terms.records import dataclass
@@ -30,6 +31,12 @@ class Group:
     data: memoryview
     starts: Rows
     ends: Rows
+
+    def most_records(self, batches: Rows) -> int:
+        """How many records there are at most: as many as the chunk's `batches` say, or have bytes for."""
+        counts = batches["record_count"][self.first : self.behind].clip(0)
+        room = np.where(self.starts < 0, 0, self.ends - self.starts) // SMALLEST_RECORD
+        return int(np.minimum(counts, room).sum())
 
 
 class LaidPayloads:

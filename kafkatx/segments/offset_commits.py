@@ -42,8 +42,8 @@ class CommitWalk(RecordWalk):
 
     def _commits(self, part: RecordChunk) -> Rows:
         out, problems = np.zeros(len(part.records), COMMIT), np.zeros(PROBLEMS_PER_CALL, PROBLEM)
-        count, bad = walk_commits(walk_commits.view(part.data), part.batches, part.records, out, problems)
         walk_commits.count(len(part.records))
+        count, bad = walk_commits(walk_commits.view(part.data), part.batches, part.records, out, problems)
         for problem in problems[:bad]:
             found = f"a record at offset {int(problem['offset'])} that is none"
             self._note_batch(part.batches[int(problem["batch_row"])], EXPECTED[int(problem["outcome"])], found)

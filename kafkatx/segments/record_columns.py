@@ -63,8 +63,8 @@ class ColumnChunk:
     def header_views(self) -> tuple[Rows, bool]:
         """Views of the keys of all headers, then of the values; whether a value is null."""
         out = np.empty(2 * VIEW_WORDS * self.headers, np.int64)
-        nulls = walk_header_columns(walk_header_columns.view(self.data), self.column(WORDS - 1), out)
         walk_header_columns.count(self.headers)
+        nulls = walk_header_columns(walk_header_columns.view(self.data), self.column(WORDS - 1), out)
         return out, nulls > 0
 
 
@@ -139,6 +139,7 @@ class ColumnWalk(RecordWalk):
 
         Returns the batch that this was at.
         """
+        walk_columns.count(0, group.most_records(batches))
         rows, data = batches[group.first : group.behind], walk_columns.view(group.data)
         number, record, at = 0, 0, -1
         while number < len(rows):
@@ -168,8 +169,8 @@ class ColumnWalk(RecordWalk):
 def _from_rows(batches: Rows, records: Rows, data: memoryview) -> ColumnChunk:
     """Rows of one batch (kernels.rows.RECORD) as columns."""
     words, first = np.empty(WORDS * len(records), np.int64), int(records["batch_row"][0])
-    has_null, has_absent = columns_of_rows(columns_of_rows.view(data), records, words)
     columns_of_rows.count(len(records))
+    has_null, has_absent = columns_of_rows(columns_of_rows.view(data), records, words)
     ends = np.array([len(records)], np.int32)
     return ColumnChunk(
         batches, first, first + 1, len(records), len(records), words, ends, data, has_null, has_absent, 0

@@ -52,7 +52,8 @@ class RecordChunk:
         counts = self.records["header_count"]
         out = np.zeros(int(counts.clip(0).sum()), HEADER)
         if len(out):
-            walk_headers.count(walk_headers(walk_headers.view(self.data), self.records, out))
+            walk_headers.count(len(out))
+            walk_headers(walk_headers.view(self.data), self.records, out)
         return out
 
 
@@ -131,7 +132,9 @@ class RecordWalk(SegmentWalk):
     def _read(self, batches: Rows, group: Group) -> Iterator[RecordChunk]:
         """Run the kernel over a group until all of its records are read."""
         rows = batches[group.first : group.behind]
-        room = min(ROWS_PER_CALL, int(rows["record_count"].clip(0).astype(np.int64).sum()) + 1)
+        most = group.most_records(batches)
+        walk_records.count(0, most)  # what a kernel is loaded for is told before it is called, not after
+        room = min(ROWS_PER_CALL, most + 1)
         number, record, at = 0, 0, -1
         while number < len(rows):
             out = np.empty(room, RECORD) if self._kept is None else self._kept[:room]

@@ -14,25 +14,12 @@ from kafkatx.kernels.batches import (
     MORE_DATA,
     TORN,
     WRONG_CRC,
-    seen_producers,
-    walk_batches,
 )
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from tests import declared
 from tests.building import BOTH_ENGINES, batch, data_batch, marker, message, record
 from tests.formats.captures import broker_files
-
-NO_LIMIT = 2**63 - 1
-
-
-def walk(data, *, check=CHECK_ALL, room=100, held=None, last_offset=-1, limit=NO_LIMIT, epoch=-1, at=0, file_end=None):
-    """Rows, next position and why the walk stopped."""
-    rows = np.zeros(room, BATCH)
-    view = walk_batches.view(bytes(data)[:held])
-    file_end = len(data) if file_end is None else file_end
-    state = (last_offset, limit, epoch, check, seen_producers(), rows, 0)
-    count, position, why, _, _ = walk_batches(view, at, len(view), 0, file_end, *state)
-    return rows[:count], position, why
+from tests.kernels.walking import walk
 
 
 def assert_equal(row, batch, crc_valid):

@@ -7,11 +7,12 @@ from kafkatx.formats import record_batch
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.record import Record
 from kafkatx.kernels import engine as engines
-from kafkatx.kernels.batches import CHECK_NONE, seen_producers, walk_batches
+from kafkatx.kernels.batches import CHECK_NONE
 from kafkatx.kernels.records import LEFT_OVER, NO_RECORD, PROBLEM, SMALLEST_RECORD, walk_records, wrapped_sum
-from kafkatx.kernels.rows import BATCH, RECORD
+from kafkatx.kernels.rows import RECORD
 from tests import declared
 from tests.formats.captures import broker_files
+from tests.kernels.walking import batch_rows
 
 HEADER_SIZE = record_batch.HEADER_SIZE
 BOTH_ENGINES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -52,16 +53,9 @@ def a_batch(content: bytes, count: int, **fields: int) -> bytes:
     return record_batch.RecordBatchHeader.build(header | fields) + content
 
 
-def batch_rows(data: bytes) -> np.ndarray:
-    rows = np.zeros(data.count(b"") + 1, BATCH)
-    view = walk_batches.view(data)
-    count, *_ = walk_batches(view, 0, len(data), 0, len(data), -1, 2**63 - 1, -1, CHECK_NONE, seen_producers(), rows, 0)
-    return rows[:count]
-
-
 def walked(data: bytes, room: int = 1000) -> tuple[np.ndarray, list[tuple[int, int, int]], np.ndarray]:
     """Records of the uncompressed batches, read in calls of `room` rows; problems as (batch, record, outcome)."""
-    batches = batch_rows(data)
+    batches = batch_rows(data, CHECK_NONE)
     starts = np.where(batches["attributes"] & 7, -1, batches["position"] + HEADER_SIZE)
     ends = batches["position"] + batches["size"]
     parts, problems, number, record, at = [], [], 0, 0, -1

@@ -17,7 +17,7 @@ from kafkatx.formats.transaction_log import (
     parse_tagged_fields,
     unknown_of,
 )
-from kafkatx.kernels.batches import CHECK_ALL, seen_producers, walk_batches
+from kafkatx.kernels.batches import seen_producers, walk_batches
 from kafkatx.kernels.rows import BATCH, STATE
 from kafkatx.kernels.transaction_log import (
     BAD_KEY,
@@ -35,16 +35,10 @@ from tests import declared
 from tests.building import BOTH_ENGINES, batch, build, record, states
 from tests.evidence import ROOT
 from tests.formats.captures import transaction_state_logs
+from tests.kernels.walking import batch_rows
 
 OF_READER = {"id_code", "partitions_code", "unknown_tags_code"}
 """Columns that the kernel leaves to the reader, which interns the places."""
-
-
-def batch_rows(data):
-    rows = np.zeros(len(data) // 26 + 1, BATCH)
-    view = walk_batches.view(data)
-    state = (-1, 2**63 - 1, -1, CHECK_ALL, seen_producers(), rows, 0)
-    return rows[: walk_batches(view, 0, len(data), 0, len(data), *state)[0]]
 
 
 def walk(data, room=1000):

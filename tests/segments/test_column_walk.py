@@ -15,10 +15,11 @@ from kafkatx.segments.record_columns import ColumnWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.sources.held import HeldFile
 from kafkatx.terms.errors import NothingReadableError
+from tests.building import with_crc
 from tests.formats.captures import broker_files
 from tests.formats.test_legacy import message
 from tests.kernels.test_records import a_batch
-from tests.segments.test_records import record, with_crc
+from tests.segments.test_records import record
 
 COMPRESS = [(0, bytes), (0, bytes), (3, lz4.frame.compress), (1, gzip.compress)]
 

@@ -12,9 +12,9 @@ from kafkatx.kernels.loads import byte_at, half_at, put_word, word_at
 from kafkatx.kernels.record_columns import INLINE, write_view
 from kafkatx.segments.free_arrays import FreeArrays
 from kafkatx.tables import columns
+from tests.building import with_crc
 from tests.formats.captures import broker_files
 from tests.kernels.test_records import BYTES, HEADERS, a_batch
-from tests.segments.test_records import with_crc
 
 SHARED = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COLUMNS = ["record_offset", "timestamp", "key", "value", "headers"]

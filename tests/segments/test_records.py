@@ -5,14 +5,19 @@ import pytest
 
 from kafkatx.formats import legacy, record_batch
 from kafkatx.formats.record import Record
+from kafkatx.kernels.engine import COMPILE_ABOVE_ROWS
+from kafkatx.kernels.record_columns import walk_columns
+from kafkatx.kernels.records import walk_records
 from kafkatx.kernels.rows import RECORD
 from kafkatx.segments import batches as walk_of_batches
 from kafkatx.segments import laid
 from kafkatx.segments import records as walk_of_records
 from kafkatx.segments.compression import decompress
+from kafkatx.segments.record_columns import ColumnWalk
 from kafkatx.segments.records import RecordWalk
 from kafkatx.sources.files import OpenFile
 from tests import declared
+from tests.building import segment, with_crc
 from tests.formats.captures import broker_files
 from tests.formats.test_legacy import message
 from tests.kernels.test_records import a_batch
@@ -21,12 +26,6 @@ from tests.kernels.test_records import a_batch
 def record(value: bytes | None, delta: int = 0, **fields):
     content = {"attributes": 0, "timestamp_delta": delta, "offset_delta": delta, "key": None, "headers": []}
     return Record.build(content | {"value": value} | fields)
-
-
-def with_crc(batch: bytes) -> bytes:
-    from kafkatx.kernels.crc32c import crc32c
-
-    return batch[:17] + crc32c.plain(batch, 21, len(batch), 0).to_bytes(4, "big") + batch[21:]
 
 
 def read(path, **options):
@@ -55,12 +54,6 @@ def read(path, **options):
 def field(chunk, row, name):
     start, length = int(row[f"{name}_start"]), int(row[f"{name}_length"])
     return None if length < 0 else bytes(chunk.data[start : start + length])
-
-
-def written(tmp_path, data):
-    path = tmp_path / "00000000000000000000.log"
-    path.write_bytes(data)
-    return path
 
 
 def expected_of(path):
@@ -102,9 +95,44 @@ def test_recorded_wrappers_hold_the_offsets_and_times_that_kafka_dump_log_printe
         assert walk.damage == []
 
 
+class Compiled:
+    """In place of a compiled kernel: the plain one, and how often it is called."""
+
+    is_kept = False
+
+    def __init__(self, plain):
+        self.plain, self.calls = plain, 0
+
+    def __call__(self, data, *args):
+        self.calls += 1
+        return self.plain(memoryview(data), *args)
+
+
+@pytest.mark.parametrize("codec", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize(
+    ("kernel", "chunks"),
+    [
+        (walk_records, lambda file: RecordWalk(file).record_chunks()),
+        (walk_columns, lambda file: ColumnWalk(file).column_chunks()),
+    ],
+    ids=["rows", "columns"],
+)
+def test_the_first_of_many_records_is_read_compiled_already(tmp_path, monkeypatch, kernel, chunks, codec):
+    monkeypatch.setattr(kernel, "_compiled", compiled := Compiled(kernel.plain))
+    attributes, claimed = int(codec is gzip.compress), COMPILE_ABOVE_ROWS
+    for count, is_worth_it in ((claimed, True), (100, False)):
+        compiled.calls = 0
+        monkeypatch.setattr(kernel, "rows", 0)
+        content = codec(record(b"v") * count)
+        path = segment(tmp_path, with_crc(a_batch(content, claimed, attributes=attributes)))
+        with OpenFile(str(path)) as file:
+            assert sum(chunk.rows if kernel is walk_columns else len(chunk.records) for chunk in chunks(file)) == count
+        assert (compiled.calls > 0) == is_worth_it
+
+
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_message_alone_keeps_its_offset_time_key_and_value(tmp_path, engine, magic):
-    found, walk = read(written(tmp_path, message(magic, key=b"k") + message(magic, offset=6, value=None)))
+    found, walk = read(segment(tmp_path, message(magic, key=b"k") + message(magic, offset=6, value=None)))
     time = 9 if magic else -1
     assert found == [(5, 5, time, b"k", b"v", []), (6, 6, time, None, None, [])]
     assert walk.damage == []
@@ -118,19 +146,19 @@ def test_offsets_inside_a_wrapper_are_relative_with_magic_1_and_absolute_with_ma
     relative = [message(1, offset=n, timestamp=100 + n) for n in (0, 1, 3)]
     absolute = [message(0, offset=n) for n in (7, 9)]
     data = wrapper(0, absolute, offset=9) + wrapper(1, relative, offset=20)
-    found, _ = read(written(tmp_path, data))
+    found, _ = read(segment(tmp_path, data))
     assert [(one[1], one[2]) for one in found] == [(7, -1), (9, -1), (17, 100), (18, 101), (20, 103)]
 
 
 def test_a_wrapper_without_an_offset_counts_from_zero(tmp_path):
     data = wrapper(1, [message(1, offset=n) for n in range(3)], offset=0)
-    assert [one[1] for one in read(written(tmp_path, data))[0]] == [0, 1, 2]
+    assert [one[1] for one in read(segment(tmp_path, data))[0]] == [0, 1, 2]
 
 
 def test_log_append_time_of_a_wrapper_holds_for_all_inside(tmp_path):
     value = gzip.compress(message(1, offset=0, timestamp=1) + message(1, offset=1, timestamp=2))
     data = message(1, value=value, attributes=1 | 8, offset=1, timestamp=99)
-    assert [one[2] for one in read(written(tmp_path, data))[0]] == [99, 99]
+    assert [one[2] for one in read(segment(tmp_path, data))[0]] == [99, 99]
 
 
 def test_records_in_many_pieces_are_the_same(tmp_path, engine, monkeypatch):
@@ -141,7 +169,7 @@ def test_records_in_many_pieces_are_the_same(tmp_path, engine, monkeypatch):
         zipped = number % 3 == 1
         body = gzip.compress(content) if zipped else content
         parts.append(with_crc(a_batch(body, 5, base_offset=number * 10, attributes=int(zipped), producer_id=-1)))
-    path = written(tmp_path, b"".join(parts))
+    path = segment(tmp_path, b"".join(parts))
     whole, _ = read(path)
     monkeypatch.setattr(walk_of_records, "ROWS_PER_CALL", 2)
     monkeypatch.setattr(laid, "LAID", 1)
@@ -154,7 +182,7 @@ def test_chunks_say_which_batches_they_cover_and_which_they_continue(tmp_path, m
     monkeypatch.setattr(walk_of_records, "ROWS_PER_CALL", 2)
     content = b"".join(record(b"v", delta) for delta in range(3))
     data = b"".join(with_crc(a_batch(content if n != 1 else b"", 3 * (n != 1), base_offset=n * 10)) for n in range(3))
-    with OpenFile(str(written(tmp_path, data))) as file:
+    with OpenFile(str(segment(tmp_path, data))) as file:
         chunks = list(RecordWalk(file).record_chunks())
     covered = [(chunk.first, chunk.behind, chunk.is_continued, len(chunk.records)) for chunk in chunks]
     assert covered == [(0, 1, False, 2), (0, 3, True, 2), (2, 3, True, 2)]
@@ -166,7 +194,7 @@ def test_unreadable_records_are_damage_of_their_batch_and_the_rest_is_read(tmp_p
         with_crc(a_batch(record(b"b") + b"\x05", 2, base_offset=10)),
         with_crc(a_batch(record(b"c"), 1, base_offset=20)),
     ]
-    found, walk = read(written(tmp_path, b"".join(batches)))
+    found, walk = read(segment(tmp_path, b"".join(batches)))
     assert [one[4] for one in found if one[0] >= 10] == [b"b", b"c"]
     assert [(damage.kind, damage.position, damage.bytes) for damage in walk.damage] == [
         ("entry", 0, len(batches[0])),
@@ -177,7 +205,7 @@ def test_unreadable_records_are_damage_of_their_batch_and_the_rest_is_read(tmp_p
 def test_a_batch_that_decompresses_to_too_much_is_damage_not_memory(tmp_path):
     content = b"".join(record(bytes(1000), delta) for delta in range(100))
     data = with_crc(a_batch(gzip.compress(content), 100, attributes=1))
-    found, walk = read(written(tmp_path, data), largest_payload=20_000)
+    found, walk = read(segment(tmp_path, data), largest_payload=20_000)
     assert 0 < len(found) < 20
     assert [damage.found for damage in walk.damage] == ["more than 20,000 bytes when decompressed"]
 
@@ -186,7 +214,7 @@ def test_a_batch_too_large_for_the_buffer_is_read_from_the_file(tmp_path, monkey
     monkeypatch.setattr(walk_of_batches, "BUFFER_SIZE", 256)
     monkeypatch.setattr(walk_of_batches, "LARGEST_BUFFER", 512)
     data = with_crc(a_batch(record(bytes(5000)), 1)) + with_crc(a_batch(record(b"z"), 1, base_offset=2000))
-    found, walk = read(written(tmp_path, data))
+    found, walk = read(segment(tmp_path, data))
     assert [len(one[4]) for one in found] == [5000, 1]
     assert walk.damage == []
 
@@ -194,7 +222,7 @@ def test_a_batch_too_large_for_the_buffer_is_read_from_the_file(tmp_path, monkey
 def test_headers_keep_their_order_nulls_and_repeats(tmp_path, engine):
     headers = [{"key": "a", "value": b"1"}, {"key": "", "value": None}, {"key": "a", "value": b""}]
     data = with_crc(a_batch(record(b"x") + record(b"y", 1, headers=headers), 2))
-    found, _ = read(written(tmp_path, data))
+    found, _ = read(segment(tmp_path, data))
     assert [one[5] for one in found] == [[], [(b"a", b"1"), (b"", None), (b"a", b"")]]
 
 
@@ -204,7 +232,7 @@ def test_truncation_anywhere_keeps_all_whole_batches(tmp_path):
     ends = [batch.position + batch.size for batch in declared.batches(data)]
     whole, _ = read(path)
     for size in range(0, len(data), 7):
-        found, _ = read(written(tmp_path, data[:size]))
+        found, _ = read(segment(tmp_path, data[:size]))
         kept = sum(end <= size for end in ends)
         assert len({one[0] for one in found}) == len({base for base in {one[0] for one in whole[: len(found)]}}) == kept
 

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import field, replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -21,7 +22,7 @@ from kafkatx.histories.logs.client_instance import ClientInstance, Initialised
 from kafkatx.histories.logs.failures import failures
 from kafkatx.histories.logs.line_owners import NETWORK_THREAD, OPENING, Attributions, Client, attributions, block_row
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.kernels.distinct import distinct
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.setting_names import kafka_name
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
@@ -54,6 +55,7 @@ CLOSES = (EventKind.client_closing, EventKind.force_closed)
 IN_TRANSACTION = (EventKind.abort_called, EventKind.abort_on_close, EventKind.commit_called, EventKind.begin_called)
 """Calls that throw at a producer that has not initialised (TransactionManager.State.isTransitionValid)."""
 BOUNDARIES = (*OPENING, EventKind.init_called, EventKind.producer_id_set, *CLOSES)
+_BOUNDARIES = frozenset(map(int, BOUNDARIES))
 
 
 def clients(model: LogModel) -> LogModel:
@@ -111,12 +113,11 @@ class _Life:
 
 
 def _lives(model: LogModel, client: Client, rows: list[int]) -> list[_Life]:
-    e = model.events
-    boundaries = np.isin(e["kind"][rows], BOUNDARIES)
+    e, kinds = model.events, model.kind_numbers
     found = [_Life(client)]
-    for row, is_boundary in zip(rows, boundaries.tolist(), strict=True):
-        if is_boundary:
-            kind, producer_id = EventKind(int(e["kind"][row])), int(e["producer_id"][row])
+    for row in rows:
+        if kinds[row] in _BOUNDARIES:
+            kind, producer_id = EventKind(kinds[row]), int(e["producer_id"][row])
             if found[-1].rows and found[-1].ends_before(kind, producer_id):
                 found.append(_Life(client))
             found[-1].met.add(kind)
@@ -220,11 +221,12 @@ class _Maker:
 
     def instance(self, number: int, life: _Life) -> ClientInstance:
         """Return the instance of a life."""
-        model, rows = self.model, life.rows
-        implementation = _implementation(model, self._name(life.client.client_id), rows)
-        release = _release(model, rows) or self.releases.get(life.client.source, ())
+        model, rows, numbers = self.model, life.rows, np.array(life.rows, np.int64)
+        traces = _traces(model, numbers)
+        implementation = _implementation(model, self._name(life.client.client_id), numbers, traces)
+        release = _release(model, rows, traces) or self.releases.get(life.client.source, ())
         initialisations = tuple(_initialisations(model, rows))
-        times = model.times[rows]
+        times = model.times[numbers]
         known = times[times >= 0]
         name = self._name(life.client.transactional_id)
         return ClientInstance(
@@ -243,7 +245,7 @@ class _Maker:
             failures=tuple(failures(model, rows, implementation, release)),
             settings=self._settings(life),
             is_consumer=life.client.is_consumer,
-            owns_producer_ids=not _lies(model, rows, name, initialisations),
+            owns_producer_ids=not _lies(model, numbers, name, initialisations),
         )
 
     def _name(self, code: int) -> str | None:
@@ -264,8 +266,10 @@ class _Maker:
             "transactional.id": self._name(life.client.transactional_id),
         }
         scope = "consumer" if life.client.is_consumer else "producer"
-        stem = PurePosixPath(self.model.facts.sources[life.client.source].path).stem
         fits = [(path, block) for path, said, block in self.files if _speaks_of(said, block, names, scope)]
+        if not fits:
+            return ()
+        stem = PurePosixPath(self.model.facts.sources[life.client.source].path).stem
         called = [block for path, block in fits if PurePosixPath(path).stem == stem]
         chosen = called or [block for _, block in fits]
         return chosen[0] if len(chosen) == 1 else ()
@@ -281,7 +285,7 @@ def _initialisations(model: LogModel, rows: list[int]) -> Iterator[Initialised]:
         last = given
 
 
-def _lies(model: LogModel, rows: list[int], name: str | None, initialisations: tuple[Initialised, ...]) -> bool:
+def _lies(model: LogModel, rows: Array, name: str | None, initialisations: tuple[Initialised, ...]) -> bool:
     """Whether the context's transactional.id is that of another: Flink's sink gives one producer id after id.
 
     Its producers keep the name of their first id in the log's context.
@@ -292,42 +296,58 @@ def _lies(model: LogModel, rows: list[int], name: str | None, initialisations: t
     return bool(COUNTED.fullmatch(name)) or any(FLINK in text.lower() for text in texts)
 
 
-def _implementation(model: LogModel, client_id: str | None, rows: list[int]) -> str:
+def _implementation(model: LogModel, client_id: str | None, rows: Array, traces: list[Trace]) -> str:
     """Whose library wrote the lines, by the names of its classes and loggers."""
-    names, traces = _strings(model, rows, "logger", "error"), _traces(model, rows)
+    names = _strings(model, rows, "logger", "error")
     names |= {link.exception for trace in traces for link in trace.chain}
-    if any("rdkafka" in name.lower() or LOCAL.match(name) for name in (client_id or "", *names)):
+    if any(map(_is_of_librdkafka, (client_id or "", *names))):
         return "librdkafka"
-    if any(trace.releases for trace in traces) or any(map(NETWORK_THREAD.fullmatch, _strings(model, rows, "thread"))):
+    if any(trace.releases for trace in traces) or any(map(_is_of_java, _strings(model, rows, "thread"))):
         names.add(JAVA)
+    return _library_of(frozenset(names))
+
+
+@lru_cache(maxsize=4096)
+def _is_of_librdkafka(name: str) -> bool:
+    return "rdkafka" in name.lower() or LOCAL.match(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_of_java(thread: str) -> bool:
+    return NETWORK_THREAD.fullmatch(thread) is not None
+
+
+@lru_cache(maxsize=4096)
+def _library_of(names: frozenset[str]) -> str:
+    """The library whose names begin like one of these; clients of one log show the same ones."""
     found = next((library for library, begin in LIBRARIES if any(name.startswith(begin) for name in names)), None)
     return found or ("kafka-python" if any(map(MODULE.fullmatch, names)) else "unknown")
 
 
-def _release(model: LogModel, rows: list[int]) -> tuple[int, ...]:
+def _release(model: LogModel, rows: list[int], traces: list[Trace]) -> tuple[int, ...]:
     """Release that a line of the client names, or the jar in a stack frame."""
     said = [model.string(row, "detail") or "" for row in _of_kinds(model, rows, EventKind.client_release)]
     found = [match for text in said if (match := RELEASE.search(text))]
-    jars = [jar for trace in _traces(model, rows) for jar in trace.releases]
+    jars = [jar for trace in traces for jar in trace.releases]
     found += [match for jar in jars if (match := KAFKA_CLIENTS.search(jar))]
     return _numbers(found[0][1]) if found else ()
 
 
 def _of_kinds(model: LogModel, rows: list[int], *kinds: EventKind) -> list[int]:
     """Rows of these kinds."""
-    wanted = frozenset(map(int, kinds))
-    return [row for row, kind in zip(rows, model.events["kind"][rows].tolist(), strict=True) if kind in wanted]
+    wanted, known = frozenset(map(int, kinds)), model.kind_numbers
+    return [row for row in rows if known[row] in wanted]
 
 
-def _strings(model: LogModel, rows: list[int], *columns: str) -> set[str]:
+def _strings(model: LogModel, rows: Array, *columns: str) -> set[str]:
     """Strings that rows have in these columns."""
     codes = {code for column in columns for code in model.events[f"{column}_code"][rows].tolist()}
     return {model.facts.strings[code] for code in codes if code >= 0}
 
 
-def _traces(model: LogModel, rows: list[int]) -> list[Trace]:
+def _traces(model: LogModel, rows: Array) -> list[Trace]:
     """Stack traces of rows, each once."""
-    codes = distinct(model.events["trace_code"][rows]).tolist()
+    codes = sorted(set(model.events["trace_code"][rows].tolist()))
     return [model.facts.traces[code] for code in codes if code >= 0]
 
 

@@ -89,6 +89,8 @@ class Grants:
 
     def names_near(self, producer_id: int, epoch: int, at: int, tolerance_ms: int) -> set[int]:
         """Numbers of the ids that a producer id and epoch were given to about a time."""
+        if not len(self.keys):
+            return set()
         key = int(_keys(np.array([producer_id]), np.array([epoch]))[0])
         first, end = np.searchsorted(self.keys, [key, key + 1])
         near = np.abs(self.times[first:end] - at) <= tolerance_ms

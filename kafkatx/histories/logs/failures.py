@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import cache, lru_cache
 
-import numpy as np
-
 from kafkatx.histories.logs.client_instance import Failure
 from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.log_model import LogModel
@@ -31,6 +29,7 @@ FAILURES = (
     EventKind.batch_expired, EventKind.batches_failed, EventKind.await_timeout, EventKind.group_lost,
 )  # fmt: skip
 """Kinds that show a failure; those without an exception of their own have it from the table below."""
+_NUMBERS = frozenset(map(int, FAILURES))
 IMPLIED = {
     EventKind.batch_expired: "org.apache.kafka.common.errors.TimeoutException",
     EventKind.await_timeout: "org.apache.kafka.common.errors.TimeoutException",
@@ -81,8 +80,8 @@ def failures(model: LogModel, rows: Sequence[int], implementation: str, release:
 
 def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
     found: list[_Group] = []
-    numbers = np.asarray(rows, np.int64)
-    for row in numbers[np.isin(model.events["kind"][numbers], FAILURES)].tolist():
+    kinds = model.kind_numbers
+    for row in [int(row) for row in rows if kinds[row] in _NUMBERS]:
         exception, message = _root(model, row)
         if not (name := simple_name(exception)):
             continue

@@ -308,12 +308,12 @@ class _Work:
         return None
 
     def _is_consumers(self, row: int) -> bool:
-        trace, event = self.model.trace(row), self.model.events[row]
+        trace = self.model.trace(row)
         calls = trace.calls if trace is not None else ()
         api = self.model.string(row, "api")
         if set(calls) & set(TRANSACTIONAL_CALLS) or api in TRANSACTIONAL_CALLS:
             return False
-        return bool(event["kind"] in CONSUMERS) or any(call in CONSUMERS_CALLS for call in (*calls, api))
+        return self.model.kind(row) in CONSUMERS or any(call in CONSUMERS_CALLS for call in (*calls, api))
 
     def _is_transactional(self, row: int) -> bool:
         trace = self.model.trace(row)

@@ -6,7 +6,16 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from kafkatx.findings.client_lines import topic_partition
-from kafkatx.findings.one_failure import THE_CALL, FailureFacts, alike_by, failure_case, failure_facts, left
+from kafkatx.findings.one_failure import (
+    THE_CALL,
+    FailureFacts,
+    alike_by,
+    failure_case,
+    failure_facts,
+    is_of,
+    left,
+    says,
+)
 from kafkatx.findings.plain_clients import is_plain
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
@@ -129,9 +138,7 @@ def _lost(model: CaptureModel) -> list[int]:
 def _gave_up(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a call, or a batch, ran out of its time."""
     texts = ("TimeoutException", "_TIMED_OUT", "Timed out", "timed out", "TimeoutError", "deadline exceeded")
-    return any(text in logs.words(row) for row in told.rows for text in texts) or any(
-        logs.kind(row) in (EventKind.await_timeout, EventKind.batch_expired) for row in told.rows
-    )
+    return says(logs, told, *texts) or is_of(logs, told, EventKind.await_timeout, EventKind.batch_expired)
 
 
 def _lost_before(model: CaptureModel, told: ToldFailure) -> list[int]:

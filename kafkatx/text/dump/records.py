@@ -115,6 +115,7 @@ class LogText:
             header.line.text,
             capitals="keySize" in at,
             deep=is_deep,
+            repeats="batchSize" in at,
             contents=prints_contents and not is_decoded,
             decoded=is_decoded and not self._dies_of_tombstones,
             untitled=is_decoded and self._dies_of_tombstones,

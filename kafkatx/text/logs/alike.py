@@ -12,11 +12,11 @@ Refused  lines of several lines, without a date, of brokers, with an exception o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ from kafkatx.text.logs.printed_times import Times, other_time, times_in
 from kafkatx.text.logs.requests import is_request
 from kafkatx.text.logs.spelled import words
 from kafkatx.text.logs.strings import CODE_COLUMNS, Strings
+
+T = TypeVar("T")
 
 MET = 3
 """Lines of a kind that are read one by one before it is learnt."""
@@ -120,27 +122,102 @@ class Alike:
         return np.array([kind is not None and kind.is_event for kind in self.kinds], np.bool_)
 
 
+class Learnt(Generic[T]):
+    """What has been learnt of kinds of which enough was met; of no more than MOST_KINDS."""
+
+    def __init__(self, learn: Callable[[bytes, bytes], T | None]) -> None:
+        """Prepare to learn a kind, None where it can't be, by one of it and its key."""
+        self._learn = learn
+        self._known: dict[bytes, T | int | None] = {}
+
+    def of(self, one: bytes, key: bytes) -> T | None:
+        """What is known of the kind that one has, None where that is nothing (yet)."""
+        known = self._known.get(key, 0)
+        if not isinstance(known, int):
+            return known
+        if known < MET:
+            if known or len(self._known) < MOST_KINDS:
+                self._known[key] = known + 1
+            return None
+        found = self._known[key] = self._learn(one, key)
+        return found
+
+
+class CutLines:
+    """The lines of a window by number, each with its key: what it has in common with the others of its kind."""
+
+    def __init__(self, cut: Cut, begins: dict[bytes, bool]) -> None:
+        """Prepare to look at them; `begins` is what is known of the keys of lines, and grows."""
+        self.cut, self._begins = cut, begins
+        self.octets = np.frombuffer(cut.data, np.uint8)
+        stops = np.flatnonzero(self.octets == ord("\n"))
+        self.starts: list[int] = [0, *(stops + 1).tolist()]
+        self.keys = _keys(cut.data, self.octets, np.array(self.starts[:-1], np.int64))
+        self._known: list[bool | None] = list(map(begins.get, self.keys))
+
+    def begins(self, number: int) -> bool:
+        """Whether a line is whole and begins an entry, whatever stands above it."""
+        if number >= len(self._known):
+            return False
+        known = self._known[number]
+        return self._asked(number) if known is None else known
+
+    def next_begin(self, number: int, farthest: int) -> int:
+        """The next line behind one that begins an entry; -1 where none does up to a place, or in what is shown."""
+        known, starts = self._known, self.starts
+        for line in range(number + 1, len(known)):
+            if starts[line] > farthest:
+                break
+            begins = known[line]
+            if begins or (begins is None and self._asked(line)):
+                return line
+        return -1
+
+    def _asked(self, number: int) -> bool:
+        key = self.keys[number]
+        known = self._begins.get(key)
+        if known is None:
+            known = not self.cut.belongs(self.cut.data[self.starts[number] : self.starts[number + 1] - 1])
+            if len(self._begins) < MOST_KINDS:
+                self._begins[key] = known
+        self._known[number] = known
+        return known
+
+
+def _keys(data: bytes, octets: Any, starts: Any) -> list[bytes]:
+    """The keys of whole lines, which begin at some places."""
+    zeroed = np.frombuffer(bytearray(data.translate(ZEROS)), np.uint8)
+    for at in range(AS_IT_IS):
+        places = np.minimum(starts + at, len(octets) - 1)
+        zeroed[places] = octets[places]
+    return zeroed.tobytes().split(b"\n")[: len(starts)]
+
+
 class Kinds:
     """The kinds of lines that one log has shown so far."""
 
     def __init__(self, framer: Framer) -> None:
         self.framer = framer
-        self._kinds: dict[bytes, Kind | int | None] = {}
+        self._learnt = Learnt(self._learn)
         self._begins: dict[bytes, bool] = {}
 
-    def read(self, cut: Cut, found: Any, strings: Strings) -> Alike:
+    def lines(self, cut: Cut) -> CutLines:
+        """The lines of a window."""
+        return CutLines(cut, self._begins)
+
+    def read(self, lines: CutLines, found: Any, strings: Strings) -> Alike:
         """Read the entries of a window that are lines of known kinds."""
-        lines: dict[int, tuple[Kind, list[int]]] = {}
-        for number, (start, head_end, end, _) in enumerate(found.tolist()):
-            kind = self._kind(cut.data[start:head_end])
-            if kind is not None and self.begins(cut, end):
-                lines.setdefault(id(kind), (kind, []))[1].append(number)
-        octets = np.frombuffer(cut.data, np.uint8)
+        cut, octets = lines.cut, lines.octets
+        alike: dict[int, tuple[Kind, list[int]]] = {}
+        for number, (start, head_end, _, line) in enumerate(found.tolist()):
+            kind = self._learnt.of(cut.data[start:head_end], lines.keys[line])
+            if kind is not None and lines.begins(line + 1):
+                alike.setdefault(id(kind), (kind, []))[1].append(number)
         kinds: list[Kind | None] = [None] * len(found)
         events = np.full(len(found), -1, np.int64).astype(EVENT)
         own_times = np.full(len(found), -1, np.int64)
         texts: dict[bytes, int] = {}
-        for kind, numbers in lines.values():
+        for kind, numbers in alike.values():
             rows = np.array(numbers)
             at = kind.times.read(octets, found[rows, 0])
             rows, at = rows[at >= 0], at[at >= 0]
@@ -153,34 +230,7 @@ class Kinds:
         events["position"], events["line"] = found[:, 0] + cut.window.position, found[:, 3] + cut.window.line
         return Alike(kinds, events, own_times)
 
-    def _kind(self, line: bytes) -> Kind | None:
-        """The kind of a line, None where it is not known (yet)."""
-        key = line[:AS_IT_IS] + line[AS_IT_IS:].translate(ZEROS)
-        known = self._kinds.get(key, 0)
-        if not isinstance(known, int):
-            return known
-        if known < MET:
-            if known or len(self._kinds) < MOST_KINDS:
-                self._kinds[key] = known + 1
-            return None
-        found = self._kinds[key] = self._learnt(line, key)
-        return found
-
-    def begins(self, cut: Cut, start: int) -> bool:
-        """Whether the line at a place is whole and begins an entry, whatever stands above it."""
-        stop = cut.data.find(b"\n", start)
-        if stop < 0:
-            return False
-        line = cut.data[start:stop]
-        key = line[:AS_IT_IS] + line[AS_IT_IS:].translate(ZEROS)
-        known = self._begins.get(key)
-        if known is None:
-            known = not cut.belongs(line)
-            if len(self._begins) < MOST_KINDS:
-                self._begins[key] = known
-        return known
-
-    def _learnt(self, line: bytes, key: bytes) -> Kind | None:
+    def _learn(self, line: bytes, key: bytes) -> Kind | None:
         if not line.isascii() or len(line) > LONGEST or line[:1] in _TRACES or has_own_digits(key.decode()):
             return None
         text = line.decode().rstrip("\r")

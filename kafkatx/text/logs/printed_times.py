@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -19,8 +20,13 @@ from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.stamps import DATED, ZONE_STEP_MS, read_stamp
 
-_STYLES = rf"(?<!\d)(?:{DATED}:\d\d[.,]\d{{3,9}}(?!\d)(?! ?[+-]\d)|1\d{{9}}\.\d{{3}}(?!\d))"
-_TIME, _TIME_BYTES = regex(_STYLES), regex(_STYLES.encode())
+
+def _styles(first: str) -> str:
+    """Regular expression of a time of these styles, of which seconds since the epoch begin with a digit."""
+    return rf"(?<!\d)(?:{DATED}:\d\d[.,]\d{{3,9}}(?!\d)(?! ?[+-]\d)|{first}\d{{9}}\.\d{{3}}(?!\d))"
+
+
+_TIME, _TIME_BYTES, _ZEROED_TIME = regex(_styles("1")), regex(_styles("1").encode()), regex(_styles("0").encode())
 _ZEROS = bytes.maketrans(b"0123456789", b"0" * 10)
 DATED_SIZE, EPOCH_SIZE = 23, 14
 """Characters of a time, up to its milliseconds."""
@@ -38,7 +44,18 @@ def times_in(text: str) -> list[re.Match[str]]:
 
 def without_times(line: bytes) -> bytes:
     """A line with zeros in place of the digits of its times."""
-    return _TIME_BYTES.sub(lambda found: found[0].translate(_ZEROS), line)
+    zeroed, at, pieces = line.translate(_ZEROS), 0, []
+    for start, end in _may_be_times(zeroed):
+        if _TIME_BYTES.match(line, start, end):
+            pieces += [line[at:start], zeroed[start:end]]
+            at = end
+    return b"".join([*pieces, line[at:]]) if pieces else line
+
+
+@lru_cache(maxsize=4096)
+def _may_be_times(zeroed: bytes) -> tuple[tuple[int, int], ...]:
+    """Where the times of a line may stand of which only digits are unknown, each a zero: lines are alike in that."""
+    return tuple(found.span() for found in _ZEROED_TIME.finditer(zeroed))
 
 
 def other_time(time: str, random: Random) -> str:

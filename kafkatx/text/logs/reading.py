@@ -9,6 +9,7 @@ logs into one and says before each line whose it is, each writer is a source of 
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -24,7 +25,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
-from kafkatx.text.logs.alike import Alike, Kinds
+from kafkatx.text.logs.alike import Alike, CutLines, Kinds
 from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts
 from kafkatx.text.logs.entry_shapes import begins_with_trace, shape_of
 from kafkatx.text.logs.filling import COLUMNS, Row
@@ -38,7 +39,7 @@ from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
 from kafkatx.text.logs.traced import Traced
 from kafkatx.text.logs.windows import window_of
-from kafkatx.text.logs.writers import Writers
+from kafkatx.text.logs.writers import BROKER, UNKNOWN, Writers
 from kafkatx.text.named_errors import named_on_page
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.releases_told import releases_on_page
@@ -195,7 +196,7 @@ class _Reading:
             self._hear(columns)
             found = found[columns.slow]
         if self.repeated is None or cut.is_short:
-            parts.append(self._read_each(cut, found))
+            parts.append(np.array(self._read_each(cut, found), EVENT))
         elif cut.is_of_brokers:
             parts.append(np.array([*self._read_whole(cut, self.repeated, found)], EVENT))
         else:
@@ -203,57 +204,58 @@ class _Reading:
         self.thinning.add(_in_order(parts))
         self._forget_strings()
 
-    def _read_each(self, cut: Cut, found: Any) -> Any:
+    def _read_each(self, cut: Cut, found: Any) -> list[tuple[int, ...]]:
         """Read entries one by one."""
-        rows = [row for entry in cut.entries(found) if (row := self._row(entry, cut.is_short)) is not None]
-        return np.array(rows, EVENT)
+        return [row for entry in cut.entries(found) if (row := self._row(entry, cut.is_short)) is not None]
 
     def _take_kinds(self, cut: Cut, repeated: Repeated, found: Any) -> Any:
         """Read the entries of a window: those of known kinds at once, the others one by one, each in its place."""
-        alike = repeated.kinds.read(cut, found, self.strings)
-        parts = []
+        lines = repeated.kinds.lines(cut)
+        alike = repeated.kinds.read(lines, found, self.strings)
+        rows: list[tuple[int, ...]] = []
         for first, end in alike.stretches():
             if alike.kinds[first] is None:
-                parts.append(np.array([*self._read_blocks(cut, repeated, found[first:end])], EVENT))
+                rows += self._read_blocks(lines, repeated, found[first:end])
             else:
                 self._pass_by(alike, first, end)
-        return joined([chosen(alike.events, alike.are_events()), *parts])
+        return joined([chosen(alike.events, alike.are_events()), np.array(rows, EVENT)])
 
     def _read_whole(self, cut: Cut, repeated: Repeated, found: Any) -> Iterator[tuple[int, ...]]:
         """Read entries that the kernel has found whole one by one, but for those that have been read before."""
-        for number, (start, _, end, _) in enumerate(found.tolist()):
-            block = repeated.whole(cut, start, end)
+        for number, (start, _, end, line) in enumerate(found.tolist()):
+            block = repeated.whole(cut, start, end, line)
             if block is None:
-                yield from self._read_each(cut, found[number : number + 1]).tolist()
+                yield from self._read_each(cut, found[number : number + 1])
             else:
                 yield from self._read_block_of(cut, repeated, block, found[number : number + 1])
 
-    def _read_blocks(self, cut: Cut, repeated: Repeated, found: Any) -> Iterator[tuple[int, ...]]:
+    def _read_blocks(self, lines: CutLines, repeated: Repeated, found: Any) -> Iterator[tuple[int, ...]]:
         """Read entries one by one, but for those that have been read before."""
         first = number = 0
+        starts, numbers = found[:, 0].tolist(), found[:, 3].tolist()
         while number < len(found):
-            block = repeated.block(cut, int(found[number, 0]))
+            block = repeated.block(lines, numbers[number])
             if block is None:
                 number += 1
                 continue
             if first < number:
-                yield from self._read_each(cut, found[first:number]).tolist()
-            first = number + int(np.searchsorted(found[number:, 0], block.end))
-            yield from self._read_block_of(cut, repeated, block, found[number:first])
+                yield from self._read_each(lines.cut, found[first:number])
+            first = bisect_left(starts, block.end, number)
+            yield from self._read_block_of(lines.cut, repeated, block, found[number:first])
             number = first
-        yield from self._read_each(cut, found[first:]).tolist()
+        if first < len(found):
+            yield from self._read_each(lines.cut, found[first:])
 
     def _read_block_of(self, cut: Cut, repeated: Repeated, block: Block, found: Any) -> Iterator[tuple[int, ...]]:
         """Read the entries of a block, if they have not been read before."""
-        position = cut.window.position + block.start
-        line = cut.window.line + int(found[0, 3]) - cut.data.count(b"\n", block.start, int(found[0, 0]))
+        position, line = cut.window.position + block.start, cut.window.line + block.number
         if (known := repeated.read(cut, block, self.strings)) is not None:
             for framed, tail, row in known.entries:
                 self._meet(framed)
                 if row is not None:
                     row[COLUMNS["position"]] += position
                     row[COLUMNS["line"]] += line
-                    yield self._told(Entry(row[COLUMNS["position"]], row[COLUMNS["line"]], framed, tail), row)
+                    yield self._told(Entry(row[COLUMNS["position"]], row[COLUMNS["line"]], framed, tail), known.at, row)
             self.framer.pass_by(known.own_time)
             return
         read = []
@@ -262,7 +264,7 @@ class _Reading:
             read.append((entry, row and [*row]))
             self._meet(entry.framed)
             if row is not None:
-                yield self._told(entry, row)
+                yield self._told(entry, entry.framed.at, row)
         repeated.learn(cut, block, line, read, self.strings)
 
     def _pass_by(self, alike: Alike, first: int, end: int) -> None:
@@ -276,8 +278,8 @@ class _Reading:
             if side is Side.unknown and kind.side >= 0:
                 self.sides[Side(kind.side)] += len(numbers)
             for some in filter(None, (numbers[:-1], numbers[-1:])):
-                framed = replace(kind.framed, at=int(alike.events["at"][some[0]]))
-                alike.events["source"][some] = self.writers.number(framed, kind.side, len(some))
+                at = int(alike.events["at"][some[0]])
+                alike.events["source"][some] = self.writers.number(kind.framed, at, kind.side, len(some))
         self.framer.pass_by(int(alike.own_times[end - 1]))
 
     def _row(self, entry: Entry, is_short: bool) -> tuple[int, ...] | None:
@@ -285,13 +287,13 @@ class _Reading:
         if row is None and is_short:
             row = spoken_event_of(entry, self.strings)
         self._meet(entry.framed)
-        return None if row is None else self._told(entry, row)
+        return None if row is None else self._told(entry, entry.framed.at, row)
 
-    def _told(self, entry: Entry, row: Row) -> tuple[int, ...]:
-        """The row of an entry that is an event, with its source; settings below it are read."""
+    def _told(self, entry: Entry, at: int, row: Row) -> tuple[int, ...]:
+        """The row of an entry at a time that is an event, with its source; settings below it are read."""
         if side_of(entry.framed) is Side.unknown and (told := row[COLUMNS["side"]]) >= 0:
             self.sides[Side(told)] += 1
-        row[COLUMNS["source"]] = self.writers.number(entry.framed, row[COLUMNS["side"]])
+        row[COLUMNS["source"]] = self.writers.number(entry.framed, at, row[COLUMNS["side"]])
         if row[COLUMNS["kind"]] == EventKind.config_values:
             self.blocks.source = row[COLUMNS["source"]]
             self._read_block(entry)
@@ -334,9 +336,9 @@ class _Reading:
         self._meet_level(framed.level)
 
     def _count(self, side: Side, broker_id: int, lines: int) -> None:
-        if side is not Side.unknown:
+        if side is not UNKNOWN:
             self.sides[side] += lines
-        if side is Side.broker and broker_id >= 0:
+        if side is BROKER and broker_id >= 0:
             self.brokers[broker_id] = self.brokers.get(broker_id, 0) + lines
 
     def _meet_level(self, level: int) -> None:

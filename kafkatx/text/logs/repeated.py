@@ -7,13 +7,12 @@ before such ones is always read.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
-from kafkatx.text.logs.alike import Kinds
+from kafkatx.text.logs.alike import CutLines, Kinds
 from kafkatx.text.logs.entries import MOST_LINES_BETWEEN, Cut, Entry
 from kafkatx.text.logs.filling import COLUMNS, Row
 from kafkatx.text.logs.framing import Framed
@@ -30,11 +29,15 @@ MOST_LINES_ABOVE = 200
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines [start, end) of a window that are an entry, whatever stands around them, and what they are known by."""
+    """Bytes [start, end) of a window that are an entry, whatever stands around them, and what they are known by.
+
+    `number` is that of its first line in the window.
+    """
 
     start: int
     end: int
     key: bytes
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,13 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What the entries of a block say that is read again: first lines and rows, and the time as it is printed."""
+    """What the entries of a block say that is read again: first lines, those below, and rows.
+
+    `at`: their time, which is that of the rows but not of the first lines; and the same as it is printed.
+    """
 
     entries: list[tuple[Framed, tuple[str, ...], Row | None]]
+    at: int
     own_time: int
 
 
@@ -64,21 +71,26 @@ class Repeated:
         self.kinds = kinds
         self._known: dict[bytes, tuple[Times, tuple[Told, ...]]] = {}
         self._strays: dict[bytes, bool] = {}
-        self._cut: Cut | None = None
+        self._lines: CutLines | None = None
         self._ends: dict[int, int] = {}
         self._ends_without_strays: dict[int, int] = {}
+        self._keys: dict[int, bytes] = {}
         self._coded: dict[int, tuple[Strings, Row]] = {}
 
-    def block(self, cut: Cut, start: int) -> Block | None:
-        """The block that the line at a place is in; None where none is sure, or what follows may belong to it."""
-        head = self._head(cut, start)
-        found = self._whole(cut, head) if head >= 0 else None
-        behind = found.end if found is not None else -1
+    def block(self, lines: CutLines, number: int) -> Block | None:
+        """The block that a line is in; None where none is sure, or what follows may belong to it."""
+        if lines is not self._lines:
+            self._lines, self._ends, self._ends_without_strays, self._keys = lines, {}, {}, {}
+        head = self._head(lines, number)
+        end = self._end(lines, head) if head >= 0 else -1
+        if end < 0 or lines.starts[end] - lines.starts[head] > LONGEST_BLOCK:
+            return None
+        behind = end
         for _ in range(MOST_LINES_BETWEEN):
+            behind = self._end_without_strays(lines, behind)
             if behind < 0:
                 return None
-            behind = self._end_without_strays(cut, behind)
-        return found if behind >= 0 else None
+        return Block(lines.starts[head], lines.starts[end], self._key(lines, head, end), head)
 
     def read(self, cut: Cut, block: Block, strings: Strings) -> Again | None:
         """What a block has said before, at its own time; None if it was not read before."""
@@ -90,8 +102,8 @@ class Repeated:
         at = times.of(line)
         if at < 0:
             return None
-        told = [(replace(one.framed, at=at), one.tail, self._row(one, at, strings)) for one in entries]
-        return Again(told, times.own_of(line))
+        told = [(one.framed, one.tail, self._row(one, at, strings)) for one in entries]
+        return Again(told, at, times.own_of(line))
 
     def _row(self, told: Told, at: int, strings: Strings) -> Row | None:
         """The row of an entry at another time; its place counts from the block's first byte and line."""
@@ -122,67 +134,56 @@ class Repeated:
             told = tuple(Told(one.framed, _with_texts(row, strings), _settings_below(one, row)) for one, row in read)
             self._known[block.key] = times, told
 
-    def _head(self, cut: Cut, start: int) -> int:
-        """Where the entry begins that a line is in; -1 where that is far above, or has been shown before."""
-        lowest = max(cut.window.known, start - LONGEST_BLOCK)
-        for _ in range(MOST_LINES_ABOVE):
-            if start < lowest or self.kinds.begins(cut, start):
-                break
-            start = cut.data.rfind(b"\n", 0, max(0, start - 1)) + 1 if start > 0 else -1
-        else:
-            return -1
-        return start if start >= lowest else -1
-
-    def _whole(self, cut: Cut, start: int) -> Block | None:
-        """The lines of an entry; None where the window does not show its end, or it is long."""
-        end = self._end(cut, start)
-        return self.whole(cut, start, end) if end >= 0 else None
-
-    def whole(self, cut: Cut, start: int, end: int) -> Block | None:
-        """The block of all lines of an entry; None where it is long."""
-        if end - start > LONGEST_BLOCK:
-            return None
-        head, _, tail = cut.data[start:end].partition(b"\n")
-        key = blake2b(without_times(head) + b"\n" + tail, digest_size=16).digest()
-        return Block(start, end, key)
-
-    def _end(self, cut: Cut, start: int) -> int:
-        """Where the next line stands that begins an entry; -1 if the window shows none, or no whole one."""
-        if cut is not self._cut:
-            self._cut, self._ends, self._ends_without_strays = cut, {}, {}
-        if start not in self._ends:
-            self._ends[start] = self._next(cut, start)
-        return self._ends[start]
-
-    def _next(self, cut: Cut, start: int) -> int:
-        at = start
-        while (stop := cut.data.find(b"\n", at)) >= 0 and stop - start <= LONGEST_BLOCK:
-            at = stop + 1
-            if cut.data.find(b"\n", at) < 0:
+    def _head(self, lines: CutLines, number: int) -> int:
+        """The line that begins the entry that a line is in; -1 where that is far above, or has been shown before."""
+        lowest = max(lines.cut.window.known, lines.starts[number] - LONGEST_BLOCK)
+        for above in range(number, number - MOST_LINES_ABOVE, -1):
+            if above < 0 or lines.starts[above] < lowest:
                 return -1
-            if self.kinds.begins(cut, at):
-                return at
+            if lines.begins(above):
+                return above
         return -1
 
-    def _end_without_strays(self, cut: Cut, start: int) -> int:
-        """Where the entry ends that begins at a place; -1 if it has lines of another's trace, or no end."""
-        end = self._end(cut, start)
-        if start not in self._ends_without_strays:
-            self._ends_without_strays[start] = -1 if end < 0 or self._has_strays(cut, start, end) else end
-        return self._ends_without_strays[start]
+    def whole(self, cut: Cut, start: int, end: int, number: int) -> Block | None:
+        """The block of all lines of an entry, the first of which is line `number`; None where it is long."""
+        return None if end - start > LONGEST_BLOCK else Block(start, end, _key(cut.data[start:end]), number)
 
-    def _has_strays(self, cut: Cut, start: int, end: int) -> bool:
-        """Whether the entry [start, end) has lines of another's trace."""
-        head_end = cut.data.find(b"\n", start) + 1
-        if end == head_end:
+    def _key(self, lines: CutLines, number: int, end: int) -> bytes:
+        """What the entry is known by that begins with a line and ends above another."""
+        if number not in self._keys:
+            self._keys[number] = _key(lines.cut.data[lines.starts[number] : lines.starts[end]])
+        return self._keys[number]
+
+    def _end(self, lines: CutLines, number: int) -> int:
+        """The next line that begins an entry; -1 if the window shows none, or no whole one."""
+        if number not in self._ends:
+            self._ends[number] = lines.next_begin(number, lines.starts[number] + LONGEST_BLOCK + 1)
+        return self._ends[number]
+
+    def _end_without_strays(self, lines: CutLines, number: int) -> int:
+        """Where the entry ends that begins with a line; -1 if it has lines of another's trace, or no end."""
+        end = self._end(lines, number)
+        if number not in self._ends_without_strays:
+            self._ends_without_strays[number] = -1 if end < 0 or self._has_strays(lines, number, end) else end
+        return self._ends_without_strays[number]
+
+    def _has_strays(self, lines: CutLines, number: int, end: int) -> bool:
+        """Whether the entry that begins with a line and ends above another has lines of another's trace."""
+        if end == number + 1:
             return False
-        key = blake2b(without_times(cut.data[start:head_end]) + cut.data[head_end:end], digest_size=16).digest()
+        key = self._key(lines, number, end)
         has_strays = self._strays.get(key)
         if has_strays is None:
-            has_strays = cut.has_strays(start, end)
+            has_strays = lines.cut.has_strays(lines.starts[number], lines.starts[end])
             if len(self._strays) < MOST_REMEMBERED:
                 self._strays[key] = has_strays
         return has_strays
+
+
+def _key(entry: bytes) -> bytes:
+    """What the lines of an entry are known by: all but the times of the first."""
+    head, _, tail = entry.partition(b"\n")
+    return blake2b(without_times(head) + b"\n" + tail, digest_size=16).digest()
 
 
 def _settings_below(entry: Entry, row: Row | None) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 Kind     an entry with a zero in place of each digit of its first line and of the message of its exception; everything
          below stays as it is, since the numbers of lines tell releases.
-Learnt   as lines of a kind are (text/logs/alike.py): a kind that has been met `MET` times is read with other digits. So
+Learnt   as lines of a kind are (text/logs/alike.py): a kind that has been met some times is read with other digits. So
          it is seen which bytes its columns and the messages of its trace are; where that is not clear, or a digit may
          decide (an error's number, a date), the entries of the kind are read one by one.
 """
@@ -23,10 +23,9 @@ from kafkatx.terms.secrets import may_hold_secrets
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.alike import (
     LONGEST,
-    MET,
-    MOST_KINDS,
     TRIES,
     ZEROS,
+    Learnt,
     Part,
     ReadAlone,
     has_own_digits,
@@ -77,7 +76,7 @@ class Traced:
 
     def __init__(self, file: OpenFile, framer: Framer) -> None:
         self.file, self.framer = file, framer
-        self._kinds: dict[bytes, _Kind | int | None] = {}
+        self._learnt = Learnt(self._learn)
 
     def read(self, events: Any, strings: Strings) -> Any:
         """Write all that the entries of these events say into them; return those that are events."""
@@ -119,17 +118,9 @@ class Traced:
         """The kind of an entry, None where it is not known (yet)."""
         head, exception, message, below = _parts(text)
         key = head[FRONT:].translate(ZEROS) + exception + message.translate(ZEROS) + below
-        known = self._kinds.get(key, 0)
-        if not isinstance(known, int):
-            return known
-        if known < MET:
-            if known or len(self._kinds) < MOST_KINDS:
-                self._kinds[key] = known + 1
-            return None
-        found = self._kinds[key] = self._learnt(text, key)
-        return found
+        return self._learnt.of(text, key)
 
-    def _learnt(self, text: bytes, key: bytes) -> _Kind | None:
+    def _learn(self, text: bytes, key: bytes) -> _Kind | None:
         if not text.isascii() or b"\r" in text or len(text) > LONGEST or not is_one_entry(text):
             return None
         head, exception, message, below = (part.decode("ascii") for part in _parts(text))

@@ -18,6 +18,9 @@ from kafkatx.text.events import LogSource
 from kafkatx.text.logs.framing import Framed
 from kafkatx.text.logs.meaning import side_of
 
+UNKNOWN, BROKER = Side.unknown, Side.broker
+"""Asked of each line: a member costs more where it is asked of its enumeration."""
+
 
 @dataclass(slots=True)
 class Writer:
@@ -28,14 +31,14 @@ class Writer:
     times: list[int] = field(default_factory=lambda: [-1, -1])
     lowest: int = int(Level.unknown)
 
-    def meet(self, framed: Framed, side: Side, lines: int = 1) -> None:
-        """Learn from a line, or some that are like it."""
-        if side is not Side.unknown:
+    def meet(self, framed: Framed, at: int, side: Side, lines: int = 1) -> None:
+        """Learn from a line, or some that are like it, the last one at a time."""
+        if side is not UNKNOWN:
             self.sides[side] = self.sides.get(side, 0) + lines
-        if side is Side.broker and framed.context.broker_id >= 0:
+        if side is BROKER and framed.context.broker_id >= 0:
             self.brokers[framed.context.broker_id] = self.brokers.get(framed.context.broker_id, 0) + lines
-        if framed.at >= 0:
-            self.times = [self.times[0] if self.times[0] >= 0 else framed.at, framed.at]
+        if at >= 0:
+            self.times = [self.times[0] if self.times[0] >= 0 else at, at]
         if framed.level >= 0:
             self.lowest = framed.level if self.lowest < 0 else min(self.lowest, framed.level)
 
@@ -54,15 +57,15 @@ class Writers:
         self._numbers: dict[str, int] = {}
         self._found: list[Writer] = []
 
-    def number(self, framed: Framed, told: int, lines: int = 1) -> int:
+    def number(self, framed: Framed, at: int, told: int, lines: int = 1) -> int:
         """Number of the writer of a line that is an event; `told` is the side that its text tells, below 0: none.
 
-        `lines`: how many there are that differ in their time only.
+        `lines`: how many there are that differ in their time `at` only.
         """
         number = self._numbers.setdefault(framed.writer, len(self._found))
         if number == len(self._found):
             self._found.append(Writer())
-        self._found[number].meet(framed, Side(told) if told >= 0 else side_of(framed), lines)
+        self._found[number].meet(framed, at, Side(told) if told >= 0 else side_of(framed), lines)
         return number
 
     @property

@@ -63,6 +63,7 @@ class GrowingPart:
     _last: ToolLine | None = None
     _record_offset: int = -1
     _has_capitals: bool = True
+    _repeats_batch: bool = False
     _has_contents: bool = False
 
     @property
@@ -97,7 +98,7 @@ class GrowingPart:
         self.is_elided |= line.printed.is_elided
         shape = line.printed.kind
         if shape is ToolLineKind.RECORD:
-            self._has_capitals = "keySize" in fields
+            self._has_capitals, self._repeats_batch = "keySize" in fields, "batchSize" in fields
             self._has_contents |= " key: " in line.printed.text or " payload: " in line.printed.text
         if shape in (ToolLineKind.BATCH, ToolLineKind.RECORD):
             self.completeness.add(shape, fields)
@@ -118,6 +119,7 @@ class GrowingPart:
             text,
             capitals=self._has_capitals,
             deep=told.is_deep,
+            repeats=self._repeats_batch,
             contents=is_named and self._has_contents,
             decoded=is_named and self._has_contents,
             untitled=is_named and self._has_contents,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafkatx.formats.record_batch import Attributes
-from kafkatx.kernels.dumped_batches import IS_DEEP
+from kafkatx.kernels.dumped_batches import IS_DEEP, REPEATS_BATCH
 from kafkatx.segments.batches import Rows
 from kafkatx.text.pages.incidents import LineFact
 from kafkatx.text.printed.line_kinds import ToolLineKind
@@ -15,6 +15,8 @@ _COLUMNS = ("base_offset", "last_offset", "producer_id", "producer_epoch", "max_
 _SIGNED = ("producer_id", "producer_epoch", "max_timestamp")
 _OFFSET, _TIME, _VALUE_SIZE, _BEHIND = 2, 4, 8, 9
 """Where the words of a record's line stand, its bar the first."""
+_TIME_OF_28, _VALUE_SIZE_OF_28, _EPOCH_OF_28, _BEHIND_OF_28 = 12, 10, 22, 23
+"""The same of 2.8, whose records say the epoch, too."""
 Found = tuple[tuple[ToolLineKind, int], LineFact]
 
 
@@ -31,7 +33,7 @@ def facts_of_run(run: Run, most: int) -> Iterator[Found]:
             return
         yield batch
         for _, line in zip(range(count), lines, strict=False):
-            yield _fact_of_record(line)
+            yield _fact_of_28(line) if run.shape & REPEATS_BATCH else _fact_of_record(line)
 
 
 def _facts_of_batches(rows: Rows) -> Iterator[Found]:
@@ -45,3 +47,9 @@ def _fact_of_record(line: bytes) -> Found:
     words = line.split(b" ", _BEHIND)
     told = LineFact(timestamp=max(int(words[_TIME]), -1), size=max(int(words[_VALUE_SIZE]), -1))
     return (ToolLineKind.RECORD, int(words[_OFFSET])), told
+
+
+def _fact_of_28(line: bytes) -> Found:
+    words = line.split(b" ", _BEHIND_OF_28)
+    epoch, time, size = (max(int(words[at]), -1) for at in (_EPOCH_OF_28, _TIME_OF_28, _VALUE_SIZE_OF_28))
+    return (ToolLineKind.RECORD, int(words[_OFFSET])), LineFact(producer_epoch=epoch, timestamp=time, size=size)

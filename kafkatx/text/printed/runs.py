@@ -22,6 +22,7 @@ from kafkatx.kernels.dumped_batches import (
     IS_VALID_EARLY,
     LACKS_COUNT,
     NUMBERS,
+    REPEATS_BATCH,
     read_run,
 )
 from kafkatx.kernels.rows import BATCH
@@ -78,7 +79,14 @@ class Run:
 
 
 def shape_of(
-    text: str, *, capitals: bool, deep: bool, contents: bool = False, decoded: bool = False, untitled: bool = False
+    text: str,
+    *,
+    capitals: bool,
+    deep: bool,
+    repeats: bool,
+    contents: bool = False,
+    decoded: bool = False,
+    untitled: bool = False,
 ) -> int:
     """Return what the lines of a run must look like where its first batch has this line."""
     words = {
@@ -87,6 +95,7 @@ def shape_of(
         IS_VALID_EARLY: " isvalid: true size: " in text,
         HAS_CAPITALS: capitals,
         IS_DEEP: deep,
+        REPEATS_BATCH: repeats,
         HAS_CONTENTS: contents,
         IS_DECODED: decoded,
         IS_UNTITLED: untitled,

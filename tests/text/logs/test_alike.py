@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafkatx.text.logs import alike, reading, repeated
 from kafkatx.text.logs.matching import patterns
@@ -53,6 +55,16 @@ TAILS = (
     "\n\tat a.b.C.d(C.java:1)\nCaused by: org.apache.kafka.common.errors.ProducerFencedException: newer\n\t... 3 more",
 )
 NUMBERS = {"producer_id", "offset", "number", "producer_epoch", "other_epoch", "correlation_id", "node", "partition"}
+
+
+def test_what_is_learnt_is_learnt_once_when_enough_was_met_and_of_no_more_than_so_many(monkeypatch):
+    monkeypatch.setattr(alike, "MOST_KINDS", 2)
+    learnt: list[bytes] = []
+    kinds: alike.Learnt[bytes] = alike.Learnt(lambda one, key: learnt.append(one) or (None if key == b"b" else one))
+    met = [[kinds.of(b"%s%d" % (key, number), key) for key in (b"a", b"b", b"c")] for number in range(alike.MET + 3)]
+    assert met[: alike.MET] == [[None, None, None]] * alike.MET
+    assert met[alike.MET :] == [[b"a%d" % alike.MET, None, None]] * 3
+    assert learnt == [b"a%d" % alike.MET, b"b%d" % alike.MET]
 
 
 def messages(chosen: random.Random, count: int) -> list[Callable[[random.Random], str]]:
@@ -159,3 +171,41 @@ def of_line(text: str) -> tuple[Any, Any]:
 def test_what_is_no_time_is_none(time):
     times = alike.Times(0, is_dated=True)
     assert times.read(*of_line(time)).tolist() == [-1]
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [b"2026-11-21 10:23:51,003 INFO a", b"\tat a.b(C.java:1)", b"", b"%7|1|x", b"%6|1|x", b"7", b"Caused by: x"]
+    ),
+    max_size=30,
+)
+
+
+class AWindow:
+    """In place of what a window shows: which of its lines belong to the one above is told by their first byte."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.asked = data, 0
+
+    def belongs(self, line: bytes) -> bool:
+        self.asked += 1
+        return line[:1] in (b"", b"\t", b"C") or line.startswith(b"%6")
+
+
+@given(lines=LINES, is_ended=st.booleans(), number=st.integers(0, 31), reach=st.integers(0, 200))
+def test_lines_of_a_window_begin_entries_as_each_does_alone_and_are_asked_once(lines, is_ended, number, reach):
+    data = b"\n".join(lines) + b"\n" * is_ended
+    window = AWindow(data)
+    known: dict[bytes, bool] = {}
+    found = alike.CutLines(window, known)
+    whole = data.split(b"\n")[:-1]
+    begins = [not AWindow(b"").belongs(line) for line in whole]
+    assert [found.begins(at) for at in range(len(whole) + 2)] == [*begins, False, False]
+    farthest = found.starts[min(number, len(whole))] + reach
+    expected = [at for at in range(number + 1, len(whole)) if begins[at] and found.starts[at] <= farthest]
+    assert found.next_begin(number, farthest) == next(iter(expected), -1)
+    asked = window.asked
+    assert asked <= len(set(whole))
+    again = alike.CutLines(window, known)
+    assert [again.begins(at) for at in range(len(whole))] == begins
+    assert window.asked == asked
