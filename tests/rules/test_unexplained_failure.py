@@ -381,3 +381,31 @@ PURGED = (
 def test_records_that_were_purged_without_a_transaction_are_lost(tmp_path, above, excused):
     said = told(tmp_path, above + PURGED)
     assert bool([one for one in said["findings"] if one["severity"] == "warning"]) is not bool(excused)
+
+
+EMPTY_COMMIT = (
+    "[2021-02-18T13:04:07Z DEBUG rdkafka::client] librdkafka: TXNCOMMIT [thrd:app]: Flushing 0 outstanding "
+    "message(s) prior to commit\n"
+    "[2021-02-18T13:04:07Z ERROR rdkafka::client] librdkafka: TXNERR [thrd:main]: Fatal transaction error: Failed "
+    "to end transaction: Broker: Producer attempted a transactional operation in an invalid state (INVALID_TXN_STATE)\n"
+)
+"""What a release of librdkafka makes of a commit of nothing, through rust-rdkafka."""
+QUOTED = "Error: KafkaError (Transaction error: EndTxn commit failed: Broker: {words})\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "rules"),
+    [
+        ("Producer attempted a transactional operation in an invalid state", ["client_bug"]),
+        ("Producer attempted an operation with an old epoch", ["client_bug", "unexplained_failure"]),
+    ],
+)
+def test_an_error_quoted_above_the_log_that_explains_it_is_no_failure_more(words, rules, tmp_path):
+    page = (
+        "We get\n```\n"
+        + QUOTED.format(words=words)
+        + "```\nand with debug=eos, librdkafka 1.6.0:\n```\n"
+        + EMPTY_COMMIT
+    )
+    said = told(tmp_path, page + "```\n")
+    assert sorted(finding["rule"] for finding in said["findings"]) == rules

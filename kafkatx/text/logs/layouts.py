@@ -273,7 +273,7 @@ LAYOUTS = (
             "producer {producer_identity: id=2, epoch=5} is fenced of by {id=2, epoch=6}",
         ),
         ("ERROR 2022-10-04 09:12:44,018 [shard 0] cluster - rm_stm.cc:1463 - ", "Invalid sequence number"),
-        ("WARN  2023-01-14 05:06:13,174 [shard 13] tx - [N:G S:Stable G:516] group.cc:1808 - ", "Unexpected group state"),
+        ("WARN  2023-01-14 05:06:13,174 [shard 13] tx - [N:G S:Stable G:516] group.cc:1808 - ", "Unexpected state"),
         ("TRACE 2024-07-30 18:30:50,082 [shard 0:main] tx - [{kafka/T/8}] - rm_stm.cc:1147 - ", "error from"),
     ),
     _of(
