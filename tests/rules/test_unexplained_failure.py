@@ -456,3 +456,25 @@ def test_an_error_state_beside_its_error_is_told_by_the_error_alone(tmp_path):
     )
     found = only(told(tmp_path, f"{error}{RDKAFKA_STATE}CommittingTransaction -> FatalError\n"))
     assert found["facts"]["error"] == "INVALID_TXN_STATE"
+
+
+FENCED = (
+    "2024-04-01 10:11:12,345 ERROR [main] com.example.App - commit failed\norg.apache.kafka.common.errors."
+    "ProducerFencedException: There is a newer producer with the same transactionalId which fences the current one.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("", "fenced_by_new_instance"),
+        ("No other producer uses this transactional id.", "transaction_timed_out"),
+        ("We make the id with UUID.randomUUID() in each process.", "transaction_timed_out"),
+        ("There should be no other producer, but we scaled the service up to 4 before.", "fenced_by_new_instance"),
+        ("One pod of many runs it.", "fenced_by_new_instance"),
+    ],
+)
+def test_who_says_that_nobody_else_has_the_id_speaks_against_a_new_instance(words, first, tmp_path):
+    found = only(told(tmp_path, f"{words}\n\n{FENCED}"))
+    assert found["verdict"] == "proved"
+    assert found["candidates"][0]["rule"] == first
