@@ -148,6 +148,15 @@ SHAPES = {
         "10:00:00.100 [error] commit failed: {error, invalid_producer_id_mapping}\n",
         [("transactional_id_expired", "error")],
     ),
+    "an error as Swift's runtime prints the one that ended a program": (
+        "Swift/ErrorType.swift:254: Fatal error: Error raised at top level: KafkaError.rdKafkaError: Broker: Producer "
+        "attempted a transactional operation in an invalid state Kafka/KafkaTransactionalProducer.swift:120\n",
+        [("unexplained_failure", "error")],
+    ),
+    "an error that a sentence about Swift goes on behind": (
+        "The binding maps it so: Broker: Producer attempted a transactional operation in an invalid state of Swift\n",
+        [],
+    ),
     "an atom of a partition, in a list": (
         '10:00:00.100 [error] sending failed: {error,[{<<"orders">>,0,invalid_txn_state}]}\n',
         [("unexplained_failure", "error")],
