@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 
 import numpy as np
@@ -22,6 +22,7 @@ from kafkatx.findings.diagnosis import FailureCounts
 from kafkatx.findings.finding import Finding
 from kafkatx.findings.starting import was_starting
 from kafkatx.findings.told_failures import EFFECTS, FATAL, OUTCOME, RETRIED, ToldFailure, is_dropped, told_failures
+from kafkatx.findings.told_twice import is_placed
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_starts import was_connecting
 from kafkatx.histories.logs.log_model import LogModel
@@ -113,7 +114,25 @@ class Accounted:
 def accounts(model: CaptureModel, findings: Sequence[Finding]) -> list[Accounted]:
     """Account for every failure, in the order of their lines."""
     cited, only_id = _cited(findings), _only_id(model)
-    return [_accounted(model.logs, told, findings, cited, only_id) for told in told_failures(model)]
+    found = [_accounted(model.logs, told, findings, cited, only_id) for told in told_failures(model)]
+    known = {_error_in_text(model.logs, one.told): one for one in reversed(found) if one.account is Account.explained}
+    return [_told_again(model.logs, one, known) for one in found]
+
+
+def _told_again(logs: LogModel, one: Accounted, known: Mapping[tuple[str, str], Accounted]) -> Accounted:
+    """Lay an error that names nobody and no time to the explained failure of its text that met the same one.
+
+    People quote above the lines of a log what stands in them. What timed out may have been another call.
+    """
+    told, again = one.told, known.get(_error_in_text(logs, one.told))
+    if again is None or one.account is not Account.unexplained or is_placed(told) or told.is_timeout:
+        return one
+    is_another_call = None not in (told.call, again.told.call) and told.call != again.told.call
+    return one if is_another_call else Accounted(told, Account.explained, again.by)
+
+
+def _error_in_text(logs: LogModel, told: ToldFailure) -> tuple[str, str]:
+    return logs.path(told.rows[0]), told.known.name if told.known is not None else told.error
 
 
 def counted(found: Sequence[Accounted]) -> FailureCounts:

@@ -1,7 +1,8 @@
 """Requests that a client makes again and again for longer than a call waits: no answer that it could use came.
 
-Grain    one a client (else source), request and error. Each line alone is nothing that failed, since the client tries
-         again; that it still does so after `LONG_MS` says that the call did not come through in that time.
+Grain    one a client (else source), request and error, up to a producer id that it is given. Each line alone is
+         nothing that failed, since the client tries again; that it still does so after `LONG_MS` says that the call
+         did not come through in that time.
 Cut      a few lines that somebody took out of a log, or one that consists of little else, show a retry that came to
          nothing as far as they go, however long it took: what comes behind it, if anything, was left out.
 Limits   without times nothing else is told, and CONCURRENT_TRANSACTIONS has its own rule.
@@ -43,12 +44,14 @@ CALLS = {
 
 def endless_retries(logs: LogModel) -> Iterator[list[int]]:
     """Yield the lines of each request that was repeated for so long."""
-    groups: dict[tuple[int, int, str | None, str], list[int]] = {}
-    for row in logs.of_kind(EventKind.request_enqueued).tolist():
-        error = logs.string(row, "error")
-        if error and logs.times[row] >= 0:
-            key = (int(logs.events["source"][row]), int(logs.owners[row]), logs.string(row, "api"), error)
-            groups.setdefault(key, []).append(row)
+    groups: dict[tuple[int, int, int, str | None, str], list[int]] = {}
+    given: dict[tuple[int, int], int] = {}
+    for row in logs.of_kind(EventKind.request_enqueued, EventKind.producer_id_set).tolist():
+        error, who = logs.string(row, "error"), (int(logs.events["source"][row]), int(logs.owners[row]))
+        if logs.kind(row) is EventKind.producer_id_set:
+            given[who] = row
+        elif error and logs.times[row] >= 0:
+            groups.setdefault((*who, given.get(who, -1), logs.string(row, "api"), error), []).append(row)
     for rows in groups.values():
         if len(rows) >= FEWEST and int(logs.times[rows[-1]]) - int(logs.times[rows[0]]) >= LONG_MS:
             yield rows

@@ -36,7 +36,7 @@ from kafkatx.findings.protocol_errors import protocol_error
 from kafkatx.findings.told_twice import with_nameless, without_excerpts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
-from kafkatx.histories.logs.failures import FAILURES, REPEATED, failures, is_text_of, meanings_of
+from kafkatx.histories.logs.failures import FAILURES, REPEATED, UNNAMED, failures, is_text_of, meanings_of
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError
@@ -315,7 +315,8 @@ def _of_call(failure: Failure, name: str | None, known: ProtocolError | None) ->
     """
     if known is not None and known.name == UNEXPECTED and failure.call is not None:
         return OF_UNEXPECTED[failure.call in WRITES]
-    if failure.exception == REPEATED:
+    is_state = failure.exception == UNNAMED and failure.call is None and failure.category == FATAL
+    if failure.exception == REPEATED or is_state:
         return OF_FATAL[name is not None or failure.call in TRANSACTIONAL]
     if failure.call is None and ENDED_BADLY in failure.message:
         return OF_CALLS["commitTransaction"]

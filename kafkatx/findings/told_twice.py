@@ -20,9 +20,9 @@ def without_excerpts(logs: LogModel, found: list[ToldFailure]) -> list[ToldFailu
     """Lay what a text tells by its words alone, without time or name, to the failure of another with these words."""
     known: dict[tuple[int, int], int] = {}
     whole: list[ToldFailure] = []
-    for told in sorted(found, key=lambda one: not _is_placed(one)):
+    for told in sorted(found, key=lambda one: not is_placed(one)):
         words = _texts(logs, told)
-        at = None if _is_placed(told) else next((known[one] for one in words if one in known), None)
+        at = None if is_placed(told) else next((known[one] for one in words if one in known), None)
         if at is not None and not _shares_source(logs, told, whole[at]):
             whole[at] = replace(whole[at], rows=(*whole[at].rows, *told.rows))
             continue
@@ -59,7 +59,7 @@ def _is_of_nobody(told: ToldFailure) -> bool:
     return not is_named and told.transactional_id is None and told.at is None
 
 
-def _is_placed(told: ToldFailure) -> bool:
+def is_placed(told: ToldFailure) -> bool:
     """Whether somebody's name or a time says which failure it is."""
     is_named = told.client is not None and told.client.client_id is not None
     return is_named or told.transactional_id is not None or told.at is not None

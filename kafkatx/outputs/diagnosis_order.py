@@ -10,6 +10,7 @@ from kafkatx.findings.finding import Finding
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.terms.times import iso
+from kafkatx.terms.verdicts import Verdict
 
 _NUMBERS = regex(r"(?:[-_.]?\d+)+$")
 
@@ -30,7 +31,11 @@ class Story:
 
 
 def stories(findings: list[Diagnosed]) -> list[Story]:
-    """Lay findings (worst first) in chains, each chain where its worst finding stood."""
+    """Lay findings (worst first) in chains, each chain where its worst finding stood.
+
+    Among equally bad ones a failure whose cause is open stands behind a likely cause: who reads asks for causes.
+    """
+    findings = sorted(findings, key=_causes_before_failures)
     by_id = {found.id: found for found in findings}
     place = {found.id: number for number, found in enumerate(findings)}
     effects: dict[str, list[str]] = {}
@@ -48,6 +53,13 @@ def stories(findings: list[Diagnosed]) -> list[Story]:
         Story(by_id[root], tuple(sorted(map(by_id.__getitem__, chain), key=lambda one: -one.finding.severity)))
         for root, chain in chains.items()
     ]
+
+
+def _causes_before_failures(found: Diagnosed) -> tuple[int, int]:
+    """The worst first; that a failure happened is sure, but says less than a likely cause, and more than a guess."""
+    finding = found.finding
+    sure = min(finding.verdict, Verdict.possible) if finding.is_unexplained else finding.verdict
+    return -finding.severity, -2 * sure - finding.is_unexplained
 
 
 def _root(name: str, by_id: dict[str, Diagnosed]) -> str:

@@ -53,6 +53,13 @@ def test_a_cause_never_stands_above_what_is_worse_than_itself():
     assert (story.root.id, story.worst.id) == ("cause", "effect")
 
 
+def test_among_equally_bad_ones_a_likely_cause_stands_before_a_failure_without_one_and_a_guess_behind_it():
+    failure = replaced(found("unexplained_failure"), "failed", verdict=Verdict.proved)
+    guess = replaced(found("sequence_gap"), "guess", verdict=Verdict.possible)
+    mild = replaced(found("misconfiguration"), "mild", severity=Severity.warning, verdict=Verdict.proved)
+    assert order(failure, found("cause"), guess, mild) == ["cause", "failed", "guess", "mild"]
+
+
 def test_a_chain_stands_where_its_worst_finding_stood():
     assert order(found("lone"), found("effect", "root"), found("other"), found("root")) == [
         "lone", "root", "effect", "other",

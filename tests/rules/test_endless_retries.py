@@ -119,3 +119,30 @@ def test_a_state_that_only_an_answer_leads_to_ends_a_request_that_is_made_again(
         assert not told(tmp_path, BUSY + STATE.format(change=change))["findings"]
     for change in ("InTransaction -> BeginCommit", "CommittingTransaction -> AbortableError", "BeginCommit -> X"):
         assert told(tmp_path, BUSY + STATE.format(change=change))["findings"]
+
+
+ANSWERED = (
+    "[2026-11-21 {at},223] DEBUG [Producer clientId=c-1, transactionalId=pay-1] Received INIT_PRODUCER_ID response "
+    "from node 2 for request with header RequestHeader(apiKey=INIT_PRODUCER_ID, apiVersion=4, clientId=c-1, "
+    "correlationId=62): InitProducerIdResponseData(throttleTimeMs=0, errorCode={code}, producerId=-1, "
+    "producerEpoch=-1) (org.apache.kafka.clients.NetworkClient)\n"
+)
+SET = (
+    "[2026-11-21 {at},301] INFO [Producer clientId=c-1, transactionalId=pay-1] ProducerId set to 71 with epoch 3 "
+    "(org.apache.kafka.clients.producer.internals.TransactionManager)\n"
+)
+AWAITED = (
+    "org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000 milliseconds while awaiting "
+    "InitProducerId\n"
+)
+
+
+def test_a_coordinator_that_answers_an_init_that_it_is_none_is_why_the_call_timed_out(tmp_path):
+    page = f"```\n{AWAITED}```\nand at DEBUG\n```\n{ANSWERED.format(at='10:00:01', code=16)}```\n"
+    (found,) = told(tmp_path, page)["findings"]
+    assert (found["rule"], found["verdict"]) == ("coordinator_unavailable", "likely")
+
+
+def test_an_init_that_was_answered_twice_in_days_and_then_given_an_id_each_time_is_no_failure(tmp_path):
+    lines = [(ANSWERED, "10:00:01"), (SET, "10:00:02"), (ANSWERED, "16:00:01"), (SET, "16:00:02")]
+    assert not told(tmp_path, "".join(line.format(at=at, code=16) for line, at in lines))["findings"]

@@ -148,6 +148,29 @@ SHAPES = {
         "10:00:00.100 [error] commit failed: {error, invalid_producer_id_mapping}\n",
         [("transactional_id_expired", "error")],
     ),
+    "an error as Swift's runtime prints the one that ended a program": (
+        "Swift/ErrorType.swift:254: Fatal error: Error raised at top level: KafkaError.rdKafkaError: Broker: Producer "
+        "attempted a transactional operation in an invalid state Kafka/KafkaTransactionalProducer.swift:120\n",
+        [("unexplained_failure", "error")],
+    ),
+    "an error that a sentence about Swift goes on behind": (
+        "The binding maps it so: Broker: Producer attempted a transactional operation in an invalid state of Swift\n",
+        [],
+    ),
+    "an atom of a partition, in a list": (
+        '10:00:00.100 [error] sending failed: {error,[{<<"orders">>,0,invalid_txn_state}]}\n',
+        [("unexplained_failure", "error")],
+    ),
+    "an atom in a map, in a report of a crash": (
+        "10:00:00.100 [error] CRASH REPORT Process <0.501.0> exited with reason: {badmatch,{error,{kpro_req_error,"
+        "#{error_code => invalid_producer_epoch}}}} in gen_server:terminate/7 line 812\n",
+        [("unexplained_failure", "warning")],
+    ),
+    "an atom of a partition that a program matches": (
+        "        {error, [{Topic, Partition, invalid_txn_state} | _]} ->\n            restart(Topic, Partition);\n",
+        [],
+    ),
+    "an atom in a map that a program makes": ("    Rsp = #{error_code => invalid_producer_epoch, offset => 3},\n", []),
     "an atom that a program matches": ("    {:error, :producer_fenced} -> restart()\n", []),
     "a call of Rust's binding that timed out": (
         "Error: Transaction(RDKafkaError(Transactional API operation (commit_transaction) timed out))\n",

@@ -381,3 +381,100 @@ PURGED = (
 def test_records_that_were_purged_without_a_transaction_are_lost(tmp_path, above, excused):
     said = told(tmp_path, above + PURGED)
     assert bool([one for one in said["findings"] if one["severity"] == "warning"]) is not bool(excused)
+
+
+EMPTY_COMMIT = (
+    "[2021-02-18T13:04:07Z DEBUG rdkafka::client] librdkafka: TXNCOMMIT [thrd:app]: Flushing 0 outstanding "
+    "message(s) prior to commit\n"
+    "[2021-02-18T13:04:07Z ERROR rdkafka::client] librdkafka: TXNERR [thrd:main]: Fatal transaction error: Failed "
+    "to end transaction: Broker: Producer attempted a transactional operation in an invalid state (INVALID_TXN_STATE)\n"
+)
+"""What a release of librdkafka makes of a commit of nothing, through rust-rdkafka."""
+QUOTED = "Error: KafkaError (Transaction error: EndTxn commit failed: Broker: {words})\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "rules"),
+    [
+        ("Producer attempted a transactional operation in an invalid state", ["client_bug"]),
+        ("Producer attempted an operation with an old epoch", ["client_bug", "unexplained_failure"]),
+    ],
+)
+def test_an_error_quoted_above_the_log_that_explains_it_is_no_failure_more(words, rules, tmp_path):
+    page = (
+        "We get\n```\n"
+        + QUOTED.format(words=words)
+        + "```\nand with debug=eos, librdkafka 1.6.0:\n```\n"
+        + EMPTY_COMMIT
+    )
+    said = told(tmp_path, page + "```\n")
+    assert sorted(finding["rule"] for finding in said["findings"]) == rules
+
+
+JAVA_STATE = "2024-04-01 10:11:12,345 DEBUG [Producer clientId=p-1, transactionalId=pay-1] Transition from state "
+SARAMA_STATE = (
+    "[sarama] 2024/04/01 10:11:12 txnmgr/transition [pay-1] transition from ProducerTxnStateInTransaction to "
+)
+RDKAFKA_STATE = "%7|1595408907.215|TXNSTATE|pay#producer-1| [thrd:main]: Transaction state change "
+
+
+@pytest.mark.parametrize(
+    ("line", "category"),
+    [
+        (f"{JAVA_STATE}IN_TRANSACTION to error state FATAL_ERROR", "fatal"),
+        (f"{JAVA_STATE}IN_TRANSACTION to error state ABORTABLE_ERROR", "abortable"),
+        (f"{SARAMA_STATE}ProducerTxnStateInError|ProducerTxnStateFatalError", "fatal"),
+        (f"{SARAMA_STATE}ProducerTxnStateInError|ProducerTxnStateAbortableError", "abortable"),
+        (f"{RDKAFKA_STATE}InTransaction -> FatalError", "fatal"),
+        (f"{RDKAFKA_STATE}InTransaction -> AbortableError", "abortable"),
+    ],
+)
+def test_a_client_that_only_says_that_it_is_in_an_error_state_has_failed(line, category, tmp_path):
+    found = only(told(tmp_path, line + "\n"))
+    assert (found["facts"]["error"], found["facts"]["category"]) == ("an error not named", category)
+    assert found["severity"] == ("error" if category == "fatal" else "warning")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{JAVA_STATE}IN_TRANSACTION to COMMITTING_TRANSACTION",
+        f"{SARAMA_STATE}ProducerTxnStateEndTransaction|ProducerTxnStateCommittingTransaction",
+        f"{RDKAFKA_STATE}InTransaction -> BeginCommit",
+        f"{RDKAFKA_STATE}AbortableError -> AbortingTransaction",
+    ],
+)
+def test_a_state_that_is_none_of_an_error_is_no_failure(line, tmp_path):
+    with suppress(NothingReadableError):
+        assert not told(tmp_path, line + "\n")["findings"]
+
+
+def test_an_error_state_beside_its_error_is_told_by_the_error_alone(tmp_path):
+    error = (
+        "%1|1595408907.214|TXNERR|pay#producer-1| [thrd:main]: Fatal transaction error: Failed to end transaction: "
+        "Broker: Producer attempted a transactional operation in an invalid state (INVALID_TXN_STATE)\n"
+    )
+    found = only(told(tmp_path, f"{error}{RDKAFKA_STATE}CommittingTransaction -> FatalError\n"))
+    assert found["facts"]["error"] == "INVALID_TXN_STATE"
+
+
+FENCED = (
+    "2024-04-01 10:11:12,345 ERROR [main] com.example.App - commit failed\norg.apache.kafka.common.errors."
+    "ProducerFencedException: There is a newer producer with the same transactionalId which fences the current one.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("", "fenced_by_new_instance"),
+        ("No other producer uses this transactional id.", "transaction_timed_out"),
+        ("We make the id with UUID.randomUUID() in each process.", "transaction_timed_out"),
+        ("There should be no other producer, but we scaled the service up to 4 before.", "fenced_by_new_instance"),
+        ("One pod of many runs it.", "fenced_by_new_instance"),
+    ],
+)
+def test_who_says_that_nobody_else_has_the_id_speaks_against_a_new_instance(words, first, tmp_path):
+    found = only(told(tmp_path, f"{words}\n\n{FENCED}"))
+    assert found["verdict"] == "proved"
+    assert found["candidates"][0]["rule"] == first

@@ -42,7 +42,17 @@ def test_the_release_of_a_product_that_decides_can_be_told(defect):
 
 @pytest.mark.parametrize(
     ("release", "is_in"),
-    [((2, 1, 9), False), ((2, 2), True), ((2, 2, 0), True), ((2, 4, 9), True), ((2, 5, 0), False), ((3,), False)],
+    [
+        ((2, 1, 9), False),
+        ((2, 2), True),
+        ((2, 2, 0), True),
+        ((2, 4, 9), True),
+        ((2, 4), True),
+        ((2, 5, 0), False),
+        ((2, 5), False),
+        ((2, 5, 3), False),
+        ((3,), False),
+    ],
 )
 def test_a_defect_is_in_the_releases_from_its_first_to_its_repair(release, is_in):
     (defect,) = by_name("librdkafka#4736")
@@ -52,7 +62,7 @@ def test_a_defect_is_in_the_releases_from_its_first_to_its_repair(release, is_in
 
 @pytest.mark.parametrize(
     ("release", "is_in"),
-    [((3, 5, 9), False), ((3, 6, 1), True), ((3, 6, 2), False), ((3, 7, 0), True), ((3, 7, 1), False),
+    [((3, 5, 9), False), ((3, 6, 1), True), ((3, 6, 2), False), ((3, 6), True), ((3, 7, 0), True), ((3, 7, 1), False),
      ((3, 8, 0), False), ((3, 9, 0), False), ((4, 0, 0), False)],
 )  # fmt: skip
 def test_each_line_of_releases_has_a_repair_of_its_own(release, is_in):

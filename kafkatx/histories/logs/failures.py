@@ -17,6 +17,7 @@ from functools import cache, lru_cache
 from kafkatx.histories.logs.client_instance import Failure
 from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.entries import ClientException, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.catalogue.releases import Release
@@ -51,6 +52,9 @@ CALLS = {
 """The client method behind a name in a trace, a message or a request."""
 REPEATED = "_FATAL"
 """What librdkafka answers to every call after a fatal error."""
+TO_ERROR = (EventKind.to_abortable, EventKind.to_fatal)
+FATAL_STATE, ERROR_STATES = "-> FatalError", ("-> FatalError", "-> AbortableError")
+"""How librdkafka's changes of state end that lead into an error (rd_kafka_txn_set_state)."""
 CATEGORIES = ("fatal", "abortable", "retriable", "refresh", "config")
 JAVA = (
     "java", "kafka-streams", "kafka-connect", "spring-kafka", "flink-connector-kafka", "pekko-connectors-kafka",
@@ -80,10 +84,12 @@ def failures(model: LogModel, rows: Sequence[int], implementation: str, release:
 
 def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
     found: list[_Group] = []
+    silent: list[int] = []
     kinds = model.kind_numbers
     for row in [int(row) for row in rows if kinds[row] in _NUMBERS]:
         exception, message = _root(model, row)
         if not (name := simple_name(exception)):
+            silent += [row] if model.kind(row) in TO_ERROR else []
             continue
         call, at = call_of(model, row), int(model.times[row])
         group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
@@ -96,7 +102,19 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
         group.rows.append(row)
         group.names.add(name)
         group.call, group.message = group.call or call, group.message or message
-    return found
+    return found or _unnamed(model, [*silent, *_error_states(model, numbers)])
+
+
+def _unnamed(model: LogModel, rows: list[int]) -> list[_Group]:
+    """The failure of a client that only says that it went into an error state, in lines that somebody took out."""
+    return [_Group({UNNAMED}, "", int(model.times[rows[0]]), sorted(rows))] if rows else []
+
+
+def _error_states(model: LogModel, rows: Array) -> list[int]:
+    """Lines by which librdkafka's state of the transaction became an error: the first of each kind."""
+    mine = rows[model.events["kind"][rows] == EventKind.client_state]
+    _, firsts = np.unique(model.events["detail_code"][mine], return_index=True)
+    return [row for row in mine[firsts].tolist() if (model.string(row, "detail") or "").endswith(ERROR_STATES)]
 
 
 def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) -> bool:
@@ -147,6 +165,7 @@ def _exceptions_of_codes() -> dict[str, str]:
 
 def _failure(model: LogModel, group: _Group, implementation: str, release: tuple[int, ...]) -> Failure:
     first, roots = group.rows[0], [_root(model, row) for row in group.rows]
+    roots = [(UNNAMED, "")] if group.names == {UNNAMED} and not group.call else roots
     roots.sort(key=lambda root: simple_name(root[0]) == REPEATED)
     message = next((text for _, text in roots if text), "")
     meaning = [category_of(implementation, release, name, message) for name, _ in roots]
@@ -175,7 +194,10 @@ def _in_full(roots: list[tuple[str, str]], name: str) -> str:
 def _own_words(model: LogModel, rows: list[int]) -> str | None:
     """What the client says of itself."""
     kinds = {model.kind(row) for row in rows}
-    return "fatal" if EventKind.to_fatal in kinds else "abortable" if EventKind.to_abortable in kinds else None
+    ends = [model.string(row, "detail") or "" for row in rows if model.kind(row) is EventKind.client_state]
+    if EventKind.to_fatal in kinds or any(end.endswith(FATAL_STATE) for end in ends):
+        return "fatal"
+    return "abortable" if EventKind.to_abortable in kinds or ends else None
 
 
 @lru_cache(maxsize=4096)

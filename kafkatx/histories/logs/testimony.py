@@ -71,6 +71,14 @@ def testimony(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None
     return None
 
 
+def is_said_alone(logs: LogModel, path: str) -> bool:
+    """Whether a page says that nobody else has the id, or that each start has another one, and nothing against it."""
+    said = statements_of(logs, path)
+    owners = {**OF_OWNERS, MADE_RANDOM: ENOUGH}
+    alone = sum(owners[one.name] for one in first_of_each(said, owners))
+    return alone >= ENOUGH and not first_of_each(said, OF_NEWCOMERS)
+
+
 def told_timeout(logs: LogModel, path: str) -> int | None:
     """The transaction.timeout.ms that people say, in milliseconds."""
     said = [one.lasted_ms for one in statements_of(logs, path) if one.name == TIMEOUT and one.lasted_ms > 0]

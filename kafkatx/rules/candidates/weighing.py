@@ -2,7 +2,8 @@
 
 Order   the catalogue's, the commonest first; what times and neighbours speak for comes before, what they speak against
         behind. A transaction older than its timeout was probably timed out, one at its first half was not; an id with
-        another instance in the evidence was probably taken over.
+        another instance in the evidence was probably taken over, one of which people say that nobody else has it was
+        not.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from kafkatx.findings.known_defects import met_defects
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.testimony import is_said_alone
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
 from kafkatx.terms.events import EventKind
 from kafkatx.words.config_context import advised
@@ -41,9 +43,9 @@ def weighed(model: CaptureModel, told: ToldFailure) -> list[tuple[str, Candidate
 def _weight(rule: str, fits: CandidateFacts) -> int:
     """Less is likelier."""
     if rule == "transaction_timed_out":
-        return -1 if fits.is_late else 1 if fits.is_early else 0
+        return -1 if fits.is_late else 1 if fits.is_early else -1 if fits.is_said_alone else 0
     if rule == "fenced_by_new_instance":
-        return -2 if fits.has_other_instance else 1 if fits.is_late else 0
+        return -2 if fits.has_other_instance else 1 if fits.is_late or fits.is_said_alone else 0
     if rule == "producer_epoch_exhausted":
         return -1 if fits.has_rolled_over else 0
     if rule == "transactional_id_expired":
@@ -62,6 +64,7 @@ def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
         idle=lasting(idle) if idle is not None and idle >= LONG_IDLE_MS else None,
         has_other_instance=any(one.initialisations for one in _others(model, told)),
         has_rolled_over=_rolled_over(model, told) >= MANY_ROLL_OVERS,
+        is_said_alone=is_said_alone(model.logs, model.logs.path(row)),
         **_defect(model, told),
     )
 

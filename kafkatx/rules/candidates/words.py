@@ -16,7 +16,7 @@ class CandidateFacts:
     `timeout` the client's transaction.timeout.ms, configured or default; `idle` how long the client had logged nothing
     before, where that is at least the default of transactional.id.expiration.ms; `defect` the known defect whose lines
     these may be, of which product (`defect_of`), what it is and by which rule it is told; `has_rolled_over`: the
-    client had raised its epoch by itself.
+    client had raised its epoch by itself; `is_said_alone`: somebody says that nobody else has the id.
     """
 
     age: Duration | None = None
@@ -24,6 +24,7 @@ class CandidateFacts:
     idle: Duration | None = None
     has_other_instance: bool = False
     has_rolled_over: bool = False
+    is_said_alone: bool = False
     defect: str | None = None
     defect_of: str | None = None
     defect_is: str | None = None
@@ -64,7 +65,11 @@ CANDIDATES = dict(
                 "when a newer instance calls initTransactions with the same id, the older one gets this error",
             ),
             ROWS,
-            pick("is_late", {True: "the transaction was {age} old, its timeout is {timeout}"}),
+            pick(
+                "is_late",
+                {True: "the transaction was {age} old, its timeout is {timeout}"},
+                pick("is_said_alone", {True: "by somebody's words no other instance has this id"}),
+            ),
         ),
         _candidate(
             "transaction_timed_out",

@@ -8,6 +8,7 @@ from enum import Enum
 from kafkatx.findings.one_failure import THE_CALL, FailureFacts, alike_by, failure_case, failure_facts, is_of, known_as
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
+from kafkatx.findings.told_twice import is_placed
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
@@ -77,15 +78,18 @@ def _reason(model: CaptureModel, told: ToldFailure) -> Reason | None:
 def _search(logs: LogModel, told: ToldFailure) -> list[int]:
     """Lines before a call gave up that show its client without a coordinator: named as such, or found and not reached.
 
-    Those of another client, and of another source, do not count.
+    Those of another client, and of another source, do not count. People quote an error without its time above their
+    log: then the lines of the page count, wherever they stand.
     """
     first, source = told.rows[0], int(logs.events["source"][told.rows[0]])
-    owners = {-1, int(logs.owners[first])} if logs.owners[first] >= 0 else None
+    owners = None if logs.owners[first] < 0 or not is_placed(told) else {-1, int(logs.owners[first])}
     rows = [
         row
         for row in logs.of_kind(*SEARCH).tolist()
-        if row < first and logs.events["source"][row] == source and (owners is None or int(logs.owners[row]) in owners)
+        if (row < first and logs.events["source"][row] == source)
+        or (told.at is None and logs.path(row) == logs.path(first))
     ]
+    rows = [row for row in rows if owners is None or int(logs.owners[row]) in owners]
     answered = [row for row in rows if logs.kind(row) in NAMING and _names_it(logs, row)]
     found = [row for row in rows if logs.kind(row) is EventKind.coordinator_found]
     nodes = {logs.number(row, "node") for row in found} - {None}
@@ -98,7 +102,9 @@ def _search(logs: LogModel, told: ToldFailure) -> list[int]:
 
 
 def _names_it(logs: LogModel, row: int) -> bool:
-    """Whether a line names the coordinator: librdkafka calls its connection to it so."""
+    """Whether a line names the coordinator: librdkafka calls its connection to it so, brokers their answer."""
+    if logs.string(row, "error") in BY_NAME:
+        return True
     return "oordinator" in f"{logs.string(row, 'detail') or ''}{logs.string(row, 'api') or ''}".replace(LOOKUP, "")
 
 

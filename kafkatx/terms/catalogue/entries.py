@@ -300,12 +300,13 @@ class KnownDefect:
         return ", ".join(filter(None, (since, until))) or None
 
     def is_in(self, release: tuple[int, ...]) -> bool:
-        """Whether a release has the defect; a shorter number stands for all that begin so."""
+        """Whether a release has the defect; a shorter number stands for all that begin so, from `2.5.0` on."""
         if self.since is not None and not Span(since=self.since).holds(Release(release)):
             return False
         fixed = [tuple(map(int, one.split("."))) for one in self.fixed]
         last = {one[0]: one for one in sorted(fixed)}.values()
-        return not any(one <= release and (one[:2] == release[:2] or one in last) for one in fixed)
+        whole = (*release, 0, 0)
+        return not any(one <= whole and (one[:2] == release[:2] or one in last) for one in fixed)
 
 
 Named = ProtocolError | ClientException | Config | StateEntry | Kip | Term | KnownDefect

@@ -36,7 +36,7 @@ MOST_EMBEDDED = 4
 _QUOTED_LINE = regex("[\"'`\u201c\u00ab]" + rf"\[?{DATED}:\d\d")
 _ANY = regex(
     r"Exception|Error|Fenced|Throwable|KafkaJS|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: |\bcode[=:]|\[\d{1,3}\] [A-Z]"
-    r"|RESP_ERR_|RespErr|Rdkafka::|[ :'][a-z]{3,20}_[a-z]{3,20}"
+    r"|RESP_ERR_|RespErr|Rdkafka::|[ :'][a-z]{3,20}_[a-z]{3,20}|\{:?error,"
     r"|kafka\.errors\.|[a-z]\(['\")]|\bapiId\b|\berror_?[nN]ame\b|\btype\b"
 )
 _FULL = regex(rf"{NOT_WITHIN}({CLASS})(?:{TYPE_ARGUMENTS})?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL)
@@ -68,9 +68,10 @@ _TERMINATED = regex(r"Process is terminated due to (\w{3,79}Exception)\.")
 _RUBY = regex(r"\bRdkafka::(?:\w{2,40}::)?\w{0,40}Error: (.{0,400}?) ?\(([a-z][a-z_]{2,50})\)", re.DOTALL)
 """Ruby's binding, which prints the constant of an error in small letters without its first underscore."""
 _ATOM = regex(
-    r"(?:\{:?error, ?:?|[ (\[{,]:|\b(?:failed|error|reason)[:=]? :?)'?([a-z]{3,20}(?:_[a-z]{2,20}){1,6})\b(?![\w.(/])"
+    r"(?:\{:?error, ?(?:[{\[]{1,3}[^{}\[\]\n]{1,120}, ?)?:?|[ (\[{,]:|\b(?:failed|error|reason)[:=]? :?"
+    r"|\berror_code ?=> ?)'?([a-z]{3,20}(?:_[a-z]{2,20}){1,6})\b(?![\w.(/])"
 )
-"""An error as an atom of Erlang and Elixir (brod, kafka_ex)."""
+"""An error as an atom of Erlang and Elixir (brod, kafka_ex); of partitions in a list (kpro_txn_lib), in a map."""
 _MARKS = {'"': '"', "'": "'", "`": "`", "(": ")", "[": "]", "{": "}"}
 _JAVA = ("org.apache.kafka.", "java.")
 _LEADS = (":", " is", " due to", " caused by", " because of", "exception=")

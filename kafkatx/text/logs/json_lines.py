@@ -21,6 +21,8 @@ from kafkatx.terms.regex import regex
 from kafkatx.text.logs.stamps import NO_STAMP, Stamp, read_stamp
 from kafkatx.text.logs.wrappers import parse_object
 
+SHORTEST_CUT = 40
+"""Characters of a line that is read as JSON though its end is missing; shorter ones are lines of indented JSON."""
 MOST_CAUSES = 16
 MOST_NESTED = 3
 """Objects around the one that holds the message."""
@@ -54,6 +56,10 @@ MOST_STRINGS = 64
 """Strings of an object that are looked at for what no key tells."""
 _THROWN = regex(r"\n\s*(?:at |File \")|Caused by: |Exception\b|Error\b|Fenced\b|rror: |ailed|\b[A-Z]{3,}_[A-Z_]{3,}\b")
 _PAIR = regex(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,16000})"|([^" ]{0,1000}))(?= |$)')
+_TOKENS = regex(r'"(?:[^"\\]|\\.)*("?)|[{}\[\]]')
+"""Strings of JSON, the last of which may have no end, and brackets."""
+_CUT_ESCAPE = regex(r"(\\+)(?:u[0-9a-fA-F]{0,3})?$")
+_CLOSED_BY = {"{": "}", "[": "]"}
 _OPEN_PAIR = regex(r'(?:^| )(cause|error|err|exception|stack_?trace)="(?=[^"])(.*)$', re.DOTALL)
 """A last value that holds quotation marks as they are, or goes on in the next lines (`cause="Exception in ...`)."""
 
@@ -78,8 +84,41 @@ class StructuredLine:
 
 
 def read_record(text: str) -> StructuredLine | None:
-    """Read a line as JSON or as pairs; None if it is neither or holds no message."""
-    fields = _innermost(parse_object(text)) if text[:1] == "{" else _pairs(text)
+    """Read a line as JSON or as pairs; None if it is neither or holds no message.
+
+    JSON whose end was cut off is a record if what is left of it says when, or how severe.
+    """
+    if text[:1] != "{":
+        return _read(_pairs(text))
+    if (whole := parse_object(text)) is not None:
+        return _read(_innermost(whole))
+    left = _read(_innermost(cut_object(text)))
+    return left if left is not None and left.is_logged else None
+
+
+def cut_object(text: str) -> dict[str, Any] | None:
+    """Read a JSON object whose end was cut off, as people paste long lines: what is open is closed where it ends."""
+    text = text.rstrip()
+    if text[:2] != '{"' or not SHORTEST_CUT <= len(text) <= LONGEST_PAIRS:
+        return None
+    escape = _CUT_ESCAPE.search(text)
+    if escape is not None and len(escape[1]) % 2:
+        text = text[: escape.start()] + escape[1][1:]
+    is_string, inner = False, list[str]()
+    for token in _TOKENS.finditer(text):
+        if token[0][0] == '"':
+            is_string = not token[1]
+        elif token[0] in _CLOSED_BY:
+            inner.append(_CLOSED_BY[token[0]])
+        elif inner:
+            inner.pop()
+    ends = ('"', '":""') if is_string else ("", '""', ':""')
+    closing = "".join(reversed(inner))
+    tried = (parse_object(text.removesuffix(",") + end + closing) for end in ends)
+    return next((found for found in tried if found is not None), None)
+
+
+def _read(fields: dict[str, Any] | None) -> StructuredLine | None:
     if not fields:
         return None
     message, trace = _first(fields, _MESSAGES), _trace(fields)

@@ -62,6 +62,7 @@ _FIELDS = {
     "category": r"(?P<logger>[A-Za-z_][\w.`+-]{1,249})",
     "number": r"\d{1,10}",
     "facet": r"[\w./{}-]{1,100}",
+    "prefix": r"(?:\[[^\n]{1,300}?\] (?:- )?)?",
     "source": r"(?P<logger>[a-z]\w{1,60}\.(?:cc|h))",
     "digit": r"(?P<number>[0-7])",
     "loud": rf"(?P<level>{LOUD})(?::|(?=[ \t]))",
@@ -266,12 +267,14 @@ LAYOUTS = (
     ),
     _of(
         "redpanda",
-        "{level} {time} [{thread}] {facet} - {source}:{number} - {message}",
+        "{level} {time} [{thread}] {facet} - {prefix}{source}:{number} - {message}",
         (
             "INFO  2024-12-12 10:31:08,402 [shard 1:main] tx - tx_gateway_frontend.cc:2497 - [tx_id=orders-1] ",
             "producer {producer_identity: id=2, epoch=5} is fenced of by {id=2, epoch=6}",
         ),
         ("ERROR 2022-10-04 09:12:44,018 [shard 0] cluster - rm_stm.cc:1463 - ", "Invalid sequence number"),
+        ("WARN  2023-01-14 05:06:13,174 [shard 13] tx - [N:G S:Stable G:516] group.cc:1808 - ", "Unexpected state"),
+        ("TRACE 2024-07-30 18:30:50,082 [shard 0:main] tx - [{kafka/T/8}] - rm_stm.cc:1147 - ", "error from"),
     ),
     _of(
         "level first, thread",

@@ -25,7 +25,7 @@ from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
 from kafkatx.text.logs.fragments import error_of, find_fragment
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed
 from kafkatx.text.logs.matching import RecognisedText, match_exception, match_message
-from kafkatx.text.logs.requests import fill_request, is_request
+from kafkatx.text.logs.requests import fill_answer, fill_request, is_request
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.signs import SEPARATOR, signs_of
 from kafkatx.text.logs.spoken import is_spoken_failure
@@ -93,6 +93,7 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
     row = empty_row()
     is_asked = is_request(framed.message)
     kind = fill_request(row, framed.message, strings) if is_asked else _fill(row, entry, strings)
+    kind = fill_answer(row, framed.message, strings) if kind is None else kind
     kind = _fill_unanswered(row, framed, strings) if kind is None else kind
     signs = signs_of(entry)
     if kind is None and is_evidence(signs.split(SEPARATOR)):

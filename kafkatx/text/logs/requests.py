@@ -1,11 +1,14 @@
-"""Lines of the brokers' request logger (`kafka.request.logger` at DEBUG or TRACE): who asked for what, and the answer.
+"""Requests and answers as brokers log them (`kafka.request.logger` at DEBUG), and answers as the Java client does.
 
 Forms    2.8+: `Completed request:{json}`; before: `Completed request:RequestHeader(apiKey=INIT_PRODUCER_ID,
          apiVersion=1, clientId=C, correlationId=3) -- {transactional_id=T,...},response:{...} from connection
          A-B-0;totalTime:...`;
          0.11 to 1.x write the header as `{api_key=22,api_version=0,correlation_id=3,client_id=C}`.
-Kept     requests of transactions; of Produce only what was refused.
-Source   kafka.network.RequestChannel (updateRequestMetrics), RequestConvertToJson (KIP-673).
+Clients  `Received INIT_PRODUCER_ID response from node 1 for request with header RequestHeader(...):
+         InitProducerIdResponseData(throttleTimeMs=0, errorCode=16, ...)` at DEBUG, 2.7 on.
+Kept     requests of transactions; of Produce only what was refused; of clients the errors alone.
+Source   kafka.network.RequestChannel (updateRequestMetrics), RequestConvertToJson (KIP-673); NetworkClient
+         (handleCompletedReceives).
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from kafkatx.terms.catalogue.entries import ProtocolError
 from kafkatx.terms.catalogue.loading import error_codes
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.regex import regex
@@ -44,6 +48,48 @@ _ERROR = regex(r"[\"_]?error_?[cC]ode\"?[=:] ?(-?\d{1,5})")
 _PRODUCE = regex(r'"PRODUCE"|apiKey=PRODUCE\b|\bapi_key=0,')
 _REFUSED = regex(r"[eE]rror_?[cC]ode\"?[=:] ?-?[1-9]")
 """An answer that holds an error. The cheap test before a Produce request is read."""
+
+
+_ANSWER = regex(
+    r"Received (?P<api>[A-Z_]{7,30}) response from node (?P<node>-?\d{1,10}) for request with header "
+    r"RequestHeader\([^()]{0,2000}\): (?P<answer>.{0,8000})",
+    re.DOTALL,
+)
+_ANSWERED = regex(r"[eE]rrorCode=(-?[1-9]\d{0,4})\b")
+_CALLS = {
+    "InitProducerId": "initTransactions", "AddPartitionsToTxn": "send", "AddOffsetsToTxn": "sendOffsetsToTransaction",
+    "TxnOffsetCommit": "sendOffsetsToTransaction",
+}  # fmt: skip
+"""The call that waits for a request, where it is one."""
+_AGAIN = "retr"
+"""How the catalogue's reactions to an error begin after which a client asks again."""
+
+
+def fill_answer(row: Row, message: str, strings: Strings) -> EventKind | None:
+    """Write the error that a Java client was answered into a row; None if it is no such line, or all is well.
+
+    A client asks again for a producer id until it is given one, and its call waits for that long; other requests it
+    repeats all the time without anybody waiting, unless the transaction before has not ended.
+    """
+    found = _ANSWER.match(message) if message.startswith("Received ") else None
+    api = _api_called(found["api"]) if found is not None else None
+    code = _ANSWERED.search(found["answer"]) if found is not None and api not in (None, "Produce") else None
+    if found is None or api is None or code is None:
+        return None
+    error = _errors().get(int(code[1]))
+    if error is None:
+        return None
+    is_busy, is_asked_again = error.name == "CONCURRENT_TRANSACTIONS", error.reaction.startswith(_AGAIN)
+    if is_asked_again and not is_busy and api != "InitProducerId":
+        return None
+    row[COLUMNS["side"]] = Side.client
+    fill_field(row, "error", error.name, strings)
+    if is_busy or is_asked_again:
+        fill_field(row, "api", api, strings)
+        return EventKind.concurrent_transactions if is_busy else EventKind.request_enqueued
+    fill_field(row, "api", _CALLS.get(api, ""), strings)
+    fill_field(row, "detail", f"{api}: {error.name}", strings)
+    return EventKind.failure
 
 
 def is_request(message: str) -> bool:
@@ -159,12 +205,14 @@ def _object(value: Any, name: str) -> dict[str, Any]:
 
 def _error(codes: list[int]) -> Fields:
     worst = next((code for code in codes if code), 0)
-    return [("error", _error_names().get(worst, str(worst)))] if worst else []
+    known = _errors().get(worst)
+    return [("error", known.name if known is not None else str(worst))] if worst else []
 
 
 @cache
-def _error_names() -> dict[int, str]:
-    return {error.code: error.name for error in error_codes()}
+def _errors() -> dict[int, ProtocolError]:
+    """Errors of the protocol by their code, by the name that they have now."""
+    return {error.code: error for error in error_codes()}
 
 
 def _address(connection: str) -> Fields:

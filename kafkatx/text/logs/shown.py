@@ -51,7 +51,10 @@ _LABEL = regex(
     re.IGNORECASE,
 )
 """What may stand before an error; `console.error('Error sending', error)` puts no colon between."""
-_REST = regex(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|\[-?\d{1,4}\]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
+_REST = regex(
+    r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|\[-?\d{1,4}\]|at \S|in (?:/|[A-Z]:)|\w{1,40}=|[\w/]{1,120}\.swift:\d)",
+    re.DOTALL,
+)
 _CODE = regex(
     rf"^\s*(?:{BEGINNINGS}|#(?!\d|<)|--|from \w+ import|except |catch |case |elif |else |assert|require\.|expect\("
     rf"|self\.|await )|{ENDINGS}|{THROWS}"

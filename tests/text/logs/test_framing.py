@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kafkatx.terms.events import Level
 from kafkatx.text.logs.contexts import Context, split_context
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, STRUCTURED, Framer, continues
+from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.logs.layouts import LAYOUTS, heads
 from kafkatx.text.logs.stamps import NO_STAMP, day_of_name, midnight_of, read_stamp
 from kafkatx.text.logs.wrappers import WRAPPERS, unwrap
@@ -365,3 +366,29 @@ def test_a_logger_in_brackets_at_the_end_is_no_part_of_the_message():
     framed = Framer().frame(f"2026-11-21 10:23:51,003 INFO   {IDS}{ABORT}   [org.apache.kafka.clients.NetworkClient]")
     assert (framed.message, framed.logger) == (ABORT, "org.apache.kafka.clients.NetworkClient")
     assert Framer().frame(f"2026-11-21 10:23:51,003 INFO {IDS}{ABORT} [1]").message == f"{ABORT} [1]"
+
+
+CUT_OBJECT = (
+    '{"@timestamp":"2026-11-21T10:23:51.003Z","@version":"1","message":"Sending to {} failed","tags":["a","b\\\\"],'
+    '"mdc":{"order":"4711"},"level":"ERROR","stack_trace":"java.lang.IllegalStateException: late \\u00e9\\n\\tat '
+    'org.apache.kafka.clients.producer.KafkaProducer.send(KafkaProducer.java:886)","host":{"name":"a","ids":[1,2]}}'
+)
+
+
+@pytest.mark.parametrize("end", range(CUT_OBJECT.index('"mdc"'), len(CUT_OBJECT) + 1))
+def test_a_json_line_that_is_cut_off_anywhere_tells_what_is_left(end):
+    whole, cut = read_record(CUT_OBJECT), read_record(CUT_OBJECT[:end])
+    assert cut is not None
+    assert (cut.stamp, cut.message) == (whole.stamp, whole.message)
+    assert whole.trace.startswith(cut.trace)
+    assert whole.level.startswith(cut.level)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"took": 5, "hits": {', '{"a":1} and then some words that follow behind it', '{"message":"x"',
+     '{"a" some words, "level": "ERROR", "message": "x", of nobody', '{"level":"ERROR","message":"x",',
+     '{not JSON at all, but words of somebody in braces', '{"message":"a long one, of nobody and of no time'],
+)  # fmt: skip
+def test_what_only_begins_like_json_is_none(line):
+    assert read_record(line) is None

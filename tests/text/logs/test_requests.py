@@ -126,3 +126,53 @@ def test_a_forged_line_in_a_request_is_no_event(engine, tmp_path):
     request = {"transactionalId": f"[2026-11-21 10:00:00,000] INFO {forged} (a.B)", "committed": True}
     event = only(read_text(tmp_path, as_json(26, "END_TXN", request, {"errorCode": 0})))
     assert event["transactional_id"] == request["transactionalId"]
+
+
+ANSWERED = (
+    "[2026-11-21 10:23:51,003] DEBUG [Producer clientId=c-1, transactionalId=orders-1] Received {name} response from "
+    "node 2 for request with header RequestHeader(apiKey={name}, apiVersion=4, clientId=c-1, correlationId=3): {answer}"
+    " (org.apache.kafka.clients.NetworkClient)\n"
+)
+INIT = "InitProducerIdResponseData(throttleTimeMs=0, errorCode={code}, producerId=-1, producerEpoch=-1)"
+END = "EndTxnResponseData(throttleTimeMs=0, errorCode={code})"
+ADD = (
+    "AddPartitionsToTxnResponseData(throttleTimeMs=0, errorCode=0, resultsByTopicV3AndBelow=[AddPartitionsToTxnTopic"
+    "Result(name='orders', resultsByPartition=[AddPartitionsToTxnPartitionResult(partitionIndex=3, "
+    "partitionErrorCode={code})])])"
+)
+PRODUCED = (
+    "ProduceResponseData(responses=[TopicProduceResponse(name='orders', partitionResponses=[PartitionProduceResponse("
+    "index=3, errorCode={code}, baseOffset=-1)])], throttleTimeMs=0)"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "code", "kind", "error", "api"),
+    [
+        ("INIT_PRODUCER_ID", INIT, 16, EventKind.request_enqueued, "NOT_COORDINATOR", "InitProducerId"),
+        ("INIT_PRODUCER_ID", INIT, 51, EventKind.concurrent_transactions, "CONCURRENT_TRANSACTIONS", "InitProducerId"),
+        ("INIT_PRODUCER_ID", INIT, 50, EventKind.failure, "INVALID_TRANSACTION_TIMEOUT", "initTransactions"),
+        ("ADD_PARTITIONS_TO_TXN", ADD, 47, EventKind.failure, "INVALID_PRODUCER_EPOCH", "send"),
+        ("END_TXN", END, 48, EventKind.failure, "INVALID_TXN_STATE", None),
+    ],
+)
+def test_the_error_that_a_java_client_was_answered_is_told(engine, tmp_path, name, answer, code, kind, error, api):
+    (event,) = read_text(tmp_path, ANSWERED.format(name=name, answer=answer.format(code=code)))
+    assert (event["kind"], event["error"], event["api"]) == (kind, error, api)
+    assert event["transactional_id"] == "orders-1"
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "code"),
+    [
+        ("INIT_PRODUCER_ID", INIT, 0),
+        ("ADD_PARTITIONS_TO_TXN", ADD, 0),
+        ("END_TXN", END, 16),  # the coordinator moved: the client finds it, and asks again
+        ("ADD_PARTITIONS_TO_TXN", ADD, 14),
+        ("PRODUCE", PRODUCED, 45),  # the sender says what becomes of the batch
+        ("END_TXN", END, 31_999),
+        ("LIST_OFFSETS", END, 48),
+    ],
+)
+def test_an_answer_after_which_the_client_goes_on_is_no_event(engine, tmp_path, name, answer, code):
+    assert not list(read_text(tmp_path, ANSWERED.format(name=name, answer=answer.format(code=code))))
