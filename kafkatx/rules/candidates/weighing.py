@@ -62,6 +62,7 @@ def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
         idle=lasting(idle) if idle is not None and idle >= LONG_IDLE_MS else None,
         has_other_instance=any(one.initialisations for one in _others(model, told)),
         has_rolled_over=_rolled_over(model, told) >= MANY_ROLL_OVERS,
+        said=None,
         **_defect(model, told),
     )
 
