@@ -21,7 +21,7 @@ _MENTION = regex(
     rf"(?<![\w])(?:[a-z]\w*\.){{0,8}}{MENTIONED}"
     r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server|kafka): "
 )
-END_OF_SENTENCE = regex(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])|[\u3002\uff01\uff1f]\s*")
+END_OF_SENTENCE = regex(r"[.?!](?:[\"'`)]*)\s+(?=[*_]{0,2}[A-Z\"'`(])|[\u3002\uff01\uff1f]\s*")
 """What stands between two sentences."""
 _QUOTED = regex(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
 _SHOWN = regex(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
@@ -55,6 +55,11 @@ _SEARCH = regex(
     r"|.*[\"']\s+(?:OR|AND)\s+[\"']|.*\|\s*(?:stats|where|timechart|count_over_time|count by|summarize)\b"
     r"|.*\|[=~]\s*[\"`]"
 )
+_EXPECTED = regex(
+    r"\W*expected (?:behaviou?r|results?|outcome|output)\W{1,8}\w(?!.*\b(?:but|instead|got|however|actual\w*)\b)",
+    re.IGNORECASE,
+)
+"""What should have been, by its heading on the same line."""
 _FAQ = regex(r"\s*(?:#{1,6} |\*\*|Q\d*[:.] ).*\?\W*$")
 
 
@@ -63,7 +68,7 @@ def speaks_of(texts: Sequence[str], number: int) -> bool:
     text = texts[number]
     if _LOGGED.search(text):
         return False
-    if _SEARCH.match(text) or _is_step(texts, number) or _is_of_commit(texts, number):
+    if _SEARCH.match(text) or _EXPECTED.match(text) or _is_step(texts, number) or _is_of_commit(texts, number):
         return True
     found = _MENTION.search(text)
     if found is None or _is_printed(_plain(text[: found.end() + 2])):
@@ -157,8 +162,8 @@ def _plain(text: str) -> str:
 
 
 def _begins(text: str) -> bool:
-    """Whether an item or a heading begins with a line."""
-    return re.match(r"\s*(?:(?:> ?)+\s*)?(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s", text) is not None
+    """Whether an item, a heading or a label begins with a line."""
+    return re.match(r"\s*(?:(?:> ?)+\s*)?(?:(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s|\*\*[A-Z])", text) is not None
 
 
 def _goes_on(text: str) -> bool:
