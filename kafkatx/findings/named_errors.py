@@ -21,6 +21,7 @@ from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.logs.calls import call_in
 from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SYMPTOM
+from kafkatx.text.statements import ONLY_IDEMPOTENT
 
 NAMED_AS_MET, NAMED_AS_SYMPTOM, SPOKEN_OF = "met", "symptom", "spoken_of"
 """How a text names something: somebody writes that it happened, writes what does not work, or speaks of any case."""
@@ -44,6 +45,7 @@ SPEAKS_FOR = {
     "broker_unreachable": (BROKERS_AWAY,),
     "stuck_prepare": (BROKERS_AWAY,),
     "misconfiguration": ("one_broker", "isr_of_all", "reads_by_default", "topic_missing"),
+    "duplicate_sequence": (ONLY_IDEMPOTENT,),
     "concurrent_transactions_storm": ("each_record",),
     "hanging_transaction": ("no_owner",),
     "open_transaction": ("long_transaction",),

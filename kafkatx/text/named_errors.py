@@ -51,7 +51,9 @@ LONGEST = 2400
 """Characters of a line that are looked at: a paragraph may be one."""
 MOST = 32
 """Statements of a page that are kept."""
-OF_KAFKAS_WORDS = frozenset({"refused_sequence", "old_epoch", "unknown_producer", "unknown_mapping"})
+OF_KAFKAS_WORDS = frozenset(
+    {"refused_sequence", "old_epoch", "unknown_producer", "unknown_mapping", "fenced", "no_right"}
+)
 """Symptoms whose words are those of an error as well: a table of errors has them."""
 OF_WAITS = frozenset({"TimeoutException", "REQUEST_TIMED_OUT", "KafkaTimeoutError", "_TIMED_OUT"})
 """What says of a call that does not come back less than the words for that call."""

@@ -154,6 +154,20 @@ def test_a_reader_of_duplicates_is_told_of_its_level(tmp_path: Path) -> None:
     texts = (
         "with exactly once we see duplicate records",
         "with exactly once and read_committed we see duplicate records",
+        "with enable.idempotence we see duplicate records",
     )
-    told = [_told(tmp_path, text)["findings"][0]["remedies"] for text in texts]
-    assert [any(one["proposed"] == "read_committed" for one in remedies) for remedies in told] == [True, False]
+    told = [_told(tmp_path, text)["findings"][0] for text in texts]
+    levels = [any(one["proposed"] == "read_committed" for one in finding["remedies"]) for finding in told]
+    assert levels == [True, False, False]
+    assert [one["candidates"][0]["rule"] for one in told][::2] == ["misconfiguration", "duplicate_sequence"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if err == ErrFenced {\n\t// the producer is fenced: close it, the transaction is over\n\treturn err\n}\n",
+        'const Text = "Transactional id authorization failed, the transaction is over";\n',
+    ],
+)
+def test_words_of_kafkas_in_a_program_are_nobodys(text: str, tmp_path: Path) -> None:
+    test_what_works_or_holds_for_any_case_is_nothing(text, tmp_path)

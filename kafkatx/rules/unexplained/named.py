@@ -19,6 +19,7 @@ from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
 from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import is_done_again, names_read_committed
+from kafkatx.text.statements import ONLY_IDEMPOTENT
 from kafkatx.words.explanation import Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.template import pick
@@ -27,7 +28,7 @@ from kafkatx.words.values import NameList, Quoted, Refs, facts
 WORKED, READS_COMMITTED = "worked_before", "reads_committed"
 INIT_HANGS = "init_hangs"
 """The symptom of a cluster that can't create __transaction_state, among others (symptoms.tsv)."""
-OF_READ_ALL = ("aborted_visible", "records_twice")
+ABORTED_VISIBLE, RECORDS_TWICE = "aborted_visible", "records_twice"
 """Symptoms of a reader with the default isolation level, among others."""
 
 
@@ -51,6 +52,7 @@ class NamedFacts:
     lines: Refs
     worked_before: bool
     reads_committed: bool
+    is_only_idempotent: bool
 
     @property
     def is_met(self) -> bool:
@@ -65,7 +67,8 @@ class NamedFacts:
     @property
     def may_read_all(self) -> bool:
         """Whether aborted records may be seen, and the reader is not said to read committed ones only."""
-        return self.error in OF_READ_ALL and not self.reads_committed
+        may_be = self.error == ABORTED_VISIBLE or (self.error == RECORDS_TWICE and not self.is_only_idempotent)
+        return may_be and not self.reads_committed
 
     @property
     def is_of_frames(self) -> bool:
@@ -100,6 +103,7 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
         lines=testimony_refs(one.path, [one.statement]),
         worked_before=_worked_before(model, one),
         reads_committed=names_read_committed(one.statement.text) or _says(model, one, READS_COMMITTED),
+        is_only_idempotent=_says(model, one, ONLY_IDEMPOTENT),
     )
 
 
