@@ -6,18 +6,22 @@ catalogue names, where nothing else of the evidence is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+
 from kafkatx.findings.endless_retries import waiting_call
 from kafkatx.findings.failure_kinds import OF_CALLS
 from kafkatx.findings.protocol_errors import protocol_error
 from kafkatx.findings.told_failures import EFFECTS
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.testimony import IDLE, LONG_WORK, OF_NEWCOMERS
+from kafkatx.histories.logs.testimony import IDLE, LONG_WORK, MADE_RANDOM, OF_NEWCOMERS
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.logs.calls import call_in
 from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SYMPTOM
+from kafkatx.text.statements import ONLY_IDEMPOTENT
 
 NAMED_AS_MET, NAMED_AS_SYMPTOM, SPOKEN_OF = "met", "symptom", "spoken_of"
 """How a text names something: somebody writes that it happened, writes what does not work, or speaks of any case."""
@@ -29,16 +33,34 @@ OF_ANY_WORDS = {
 UNANSWERED = "a call got no answer in its time"
 WAITED = {"initTransactions": "initTransactions (InitProducerId) got no answer in its time"}
 """What a timeout means of which the words name the call that waited."""
-TIMEOUT, TAKEOVER = "transaction_timed_out", "fenced_by_new_instance"
-EXPIRIES = frozenset({"transactional_id_expired", "producer_state_expired"})
-"""What becomes of ids and producers that are not used."""
+BROKERS_AWAY = "brokers_away"
+SPEAKS_FOR = {
+    "transactional_id_expired": (IDLE,),
+    "producer_state_expired": (IDLE, "short_retention"),
+    "transaction_timed_out": (LONG_WORK, "timeout_named"),
+    "fenced_by_new_instance": tuple(OF_NEWCOMERS),
+    "shared_producer": ("same_id_elsewhere",),
+    "unstable_transactional_id": (MADE_RANDOM,),
+    "coordinator_unavailable": (BROKERS_AWAY,),
+    "broker_unreachable": (BROKERS_AWAY,),
+    "stuck_prepare": (BROKERS_AWAY,),
+    "misconfiguration": ("one_broker", "isr_of_all", "reads_by_default", "topic_missing"),
+    "duplicate_sequence": (ONLY_IDEMPOTENT,),
+    "concurrent_transactions_storm": ("each_record",),
+    "hanging_transaction": ("no_owner",),
+    "open_transaction": ("long_transaction",),
+}
+"""Statements of a page (statements.tsv) that speak for a cause."""
+EXCLUSIVE = ("transaction_timed_out", "fenced_by_new_instance")
+"""Causes of which one ends what the other one needs: where the page speaks for both, it speaks for neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedError:
     """An error or a symptom that a page names: in which words and where, what it means, the causes that fit.
 
-    `known` is the protocol's error, None of a client's own and of symptoms.
+    `known` is the protocol's error, None of a client's own and of symptoms; `speaks` are the words of the page that
+    speak for a cause, by its rule.
     """
 
     error: str
@@ -47,6 +69,7 @@ class NamedError:
     candidates: tuple[str, ...]
     path: str
     statement: Statement
+    speaks: Mapping[str, Statement] = field(default_factory=dict)
 
     @property
     def named(self) -> str:
@@ -66,8 +89,9 @@ def named_errors(model: CaptureModel) -> list[NamedError]:
         for said in source.statements:
             if said.name in (MET, NAMED, SYMPTOM):
                 one = _symptom(source.path, said) if said.name == SYMPTOM else _error(source.path, said)
-                words = _ordered(one.candidates, source.statements)
-                named = NamedError(one.error, one.known, one.means, words, one.path, said)
+                speaks = _speaking(one.candidates, source.statements)
+                first = tuple(sorted(one.candidates, key=lambda rule: rule not in speaks))
+                named = NamedError(one.error, one.known, one.means, first, one.path, said, speaks)
                 found.setdefault((source.path, _subject(named)), named)
     order = (MET, SYMPTOM, NAMED)
     return sorted(found.values(), key=lambda one: order.index(one.statement.name))
@@ -102,11 +126,17 @@ def _symptom(path: str, said: Statement) -> NamedError:
     return NamedError(said.error, None, row.meaning, row.rules, path, said)
 
 
-def _ordered(candidates: tuple[str, ...], said: tuple[Statement, ...]) -> tuple[str, ...]:
-    """Causes, with that before which the words around speak for: an id not used, long work, or other instances."""
-    names = {one.name for one in said}
-    if IDLE in names and not EXPIRIES.isdisjoint(candidates):
-        return tuple(sorted(candidates, key=lambda rule: rule not in EXPIRIES))
-    is_long, is_taken = LONG_WORK in names, not names.isdisjoint(OF_NEWCOMERS)
-    first = TIMEOUT if is_long and not is_taken else TAKEOVER if is_taken and not is_long else None
-    return tuple(sorted(candidates, key=lambda rule: rule != first))
+def _speaking(candidates: tuple[str, ...], said: tuple[Statement, ...]) -> dict[str, Statement]:
+    """What a page says for causes, each by the first of its statements; an id that was not used decides alone."""
+    by_name = {one.name: one for one in reversed(said)}
+    found = {
+        rule: next(by_name[name] for name in SPEAKS_FOR[rule] if name in by_name)
+        for rule in candidates
+        if any(name in by_name for name in SPEAKS_FOR.get(rule, ()))
+    }
+    idle = {rule: one for rule, one in found.items() if one.name == IDLE}
+    if idle:
+        return idle
+    if all(rule in found for rule in EXCLUSIVE):
+        return {rule: one for rule, one in found.items() if rule not in EXCLUSIVE}
+    return found

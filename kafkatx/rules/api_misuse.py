@@ -57,6 +57,8 @@ CANT_GO_ON = frozenset({MisuseKind.not_initialised, MisuseKind.closed})
 NEEDS_CALM = frozenset({MisuseKind.not_polled, MisuseKind.while_ending})
 LESS_SURE = NEEDS_CALM | {MisuseKind.unfinished}
 """Kinds that brokers who don't answer make as well: reports are missing, a commit is still under way."""
+AWAITS_ID = frozenset({"WaitPID", "INITIALIZING"})
+"""States of a producer whose initTransactions was called and has not come back (librdkafka; Java, kafka-python)."""
 STANDS_STILL = 3
 """Refused calls of one client behind a failure, from which on it does not get out of it by itself."""
 BEGIN_CALLED = "begin_called"
@@ -110,6 +112,11 @@ class Facts:
     def has_threads(self) -> bool:
         """Whether programs of its library run threads; Node's run requests in turns."""
         return self.library != "kafkajs"
+
+    @property
+    def awaits_id(self) -> bool:
+        """Whether initTransactions had been called, and had no producer id yet."""
+        return self.kind is MisuseKind.not_initialised and self.state in AWAITS_ID
 
     @property
     def is_unfinished(self) -> bool:
@@ -239,6 +246,12 @@ WORDS = Words(
             "end of an empty one as well",
             decided_by="the same calls with one record sent in between",
             needs="begun",
+        ),
+        left_open(
+            "whether the coordinator answered",
+            "the state is that of {init} without an answer yet: it stays so after a timeout",
+            decided_by="the logs of the brokers at that time",
+            needs="awaits_id",
         ),
         left_open(
             "a call that timed out before",

@@ -14,8 +14,8 @@ from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
 from kafkatx.text.told_lines import told_lines
 from kafkatx.text.whole_pages import MOST_PAGES
 
-LONGEST = 600
-"""Characters of a line that are looked at: people's sentences that are longer are seldom about one thing."""
+LONGEST = 2400
+"""Characters of a line that are looked at: a paragraph may be one."""
 _OF_NO_LOGGER = ("", MESSAGE_ONLY, REMNANT)
 
 
@@ -30,6 +30,10 @@ class FramedPage:
         self._framer = Framer([line.text for line in self.lines])
         self.framed: list[Framed] = [self._framer.frame(line.text) for line in self.lines]
         self._layouts = {line.position: one.layout for line, one in zip(self.lines, self.framed, strict=True)}
+
+    def frame(self, text: str) -> Framed:
+        """Frame a sentence out of one of the lines."""
+        return self._framer.frame(text)
 
     def is_of_logger(self, line: Line) -> bool:
         """Whether a line of the page is one that a logger printed, behind whatever blanks."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, pairwise
 
@@ -29,12 +29,13 @@ from kafkatx.text.events import Statement
 from kafkatx.text.framed_pages import FramedPage, framed_page
 from kafkatx.text.lines import Line, Page
 from kafkatx.text.logs.end_of_reading import is_end_of_reading
-from kafkatx.text.logs.sentences import is_of_any_case
+from kafkatx.text.logs.sentences import is_of_any_case, sentences_at
 from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.spoken_cases import spoken_cases
+from kafkatx.text.statements import speaking_on
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
@@ -47,9 +48,11 @@ FAILED, KAFKA_FAILED = "failed", "kafka_failed"
 word of transactions."""
 MOST = 32
 """Statements of a page that are kept."""
-OF_KAFKAS_WORDS = frozenset({"refused_sequence", "old_epoch", "unknown_producer", "unknown_mapping"})
+OF_KAFKAS_WORDS = frozenset(
+    {"refused_sequence", "old_epoch", "unknown_producer", "unknown_mapping", "fenced", "no_right"}
+)
 """Symptoms whose words are those of an error as well: a table of errors has them."""
-OF_WAITS = frozenset({"TimeoutException", "REQUEST_TIMED_OUT", "KafkaTimeoutError"})
+OF_WAITS = frozenset({"TimeoutException", "REQUEST_TIMED_OUT", "KafkaTimeoutError", "_TIMED_OUT"})
 """What says of a call that does not come back less than the words for that call."""
 _NAME = regex(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
 _IS_NAME = regex(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
@@ -90,13 +93,17 @@ _OF_ONE_CASE = regex(
     re.IGNORECASE,
 )
 """What says of a text that it is about somebody's own case: a time, a first person, an error, a question."""
+_SEEN = regex(
+    r"\b(?:sometimes|occasionally|randomly|from time to time|now and then|intermittent\w*|sporadic\w*)\b", re.IGNORECASE
+)
+"""What is said only of what was seen, whatever the condition."""
 _FRAME = regex(r"\s*(?:at [\w.$/<>@-]{3,250}[(:]|\.\.\. \d+ more|File \")")
 _LISTED = regex(r"\s*(?:\||[-*+] )\s*\[?(?:[A-Z]{3,10}-|#)\d{1,6}\b")
 """An entry of a list of issues or changes."""
 _FEARED = regex(
     r"\bto (?:avoid|prevent|stay clear of|not (?:get|see|run into|end (?:up )?with))\b|\b(?:avoid|prevent)(?:s|ing)\b"
     r"|\bothers? (?:\w+ )?(?:report|see|saw|get|got|meet|met|mention|describe)\w*"
-    r"|\b(?:afraid of|worried about|fear of)\b"
+    r"|\b(?:afraid of|worried about|fear of)\b|\bnot a single\b|\b(?:no (?:more|further)|gone since)\b"
     r"|\bso (?:that )?we (?:do not|don't|never|won't) (?:get|see|meet|run into)\b",
     re.IGNORECASE,
 )
@@ -109,14 +116,16 @@ _PRINTED = regex(
 
 
 def named_on_page(file: OpenFile) -> tuple[Statement, ...]:
-    """Return what a page names; nothing of what is too large for a page."""
+    """Return what a page names, and what it says for the causes; nothing of what is too large for a page."""
     page = page_of(file)
     return _named_on(page) if page is not None else ()
 
 
 @lru_cache(maxsize=MOST_PAGES)
 def _named_on(page: Page) -> tuple[Statement, ...]:
-    return _named_in(framed_page(page))
+    named = _named_in(framed_page(page))
+    has_causes = any(one.name in (MET, SYMPTOM) and one.error not in (FAILED, KAFKA_FAILED) for one in named)
+    return (*named, *speaking_on(page)) if has_causes else named
 
 
 def names_something(file: OpenFile) -> bool:
@@ -142,7 +151,7 @@ def _named_in(page: FramedPage) -> tuple[Statement, ...]:
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
     spoken_of = {one.line for one in named if one.name == NAMED}
     may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in page.all_lines)
-    said = [one for line, one in _symptoms_on(source) if line in words] if may_count else []
+    said = list(_symptoms_on(source, words.__contains__)) if may_count else []
     said = [one for one in said if one.line not in spoken_of]
     waits = {one.line for one in said if one.error.endswith("_hangs")}
     named = [one for one in named if one.line not in waits or one.error not in OF_WAITS]
@@ -150,7 +159,7 @@ def _named_in(page: FramedPage) -> tuple[Statement, ...]:
         said = []
     said = _without_code(source, said) if said else []
     of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
-    said += [one for _, one in _symptoms_on(of_calls, of_frames=True)]
+    said += _symptoms_on(of_calls, of_frames=True)
     if not (named or said):
         said = _failed_in(source, words, is_about_transactions=may_count)
     first: dict[str, Statement] = {}
@@ -282,18 +291,35 @@ def _is_printed(text: str) -> bool:
     return _FRAME.match(text) is not None or as_printed(text) is not None
 
 
-def _symptoms_on(source: Sequence[Line], *, of_frames: bool = False) -> Iterator[tuple[Line, Statement]]:
-    """Yield lines and what each says that does not work, if it is about one case; of frames the call they stand in."""
+def _symptoms_on(
+    source: Sequence[Line], is_told: Callable[[Line], bool] | None = None, *, of_frames: bool = False
+) -> Iterator[Statement]:
+    """Yield what lines say that does not work, if it is about one case; of frames the call they stand in."""
     asked = _patterns()
-    by_line = _asked_of([_small(line.text) for line in source], of_frames=of_frames)
+    texts = [line.text for line in source]
+    by_line = _asked_of([_small(text) for text in texts], of_frames=of_frames)
     for number, which in sorted(by_line.items()):
         line = source[number]
+        if is_told is not None and not is_told(line):
+            continue
+        sentences = [line.text] if of_frames else list(sentences_at(texts, number))
         for symptom, pattern, unless in (asked[one] for one in sorted(which)):
-            found = pattern.search(line.text)
-            if found and _LISTED.match(line.text):
+            found = next(_said_in(sentences, pattern, unless), None)
+            if found is not None and _LISTED.match(line.text):
                 break
-            if found and not (unless and unless.search(line.text)) and not is_of_any_case(line.text):
-                yield line, Statement(SYMPTOM, line.number, quoted_at(line.text, found.start()), error=symptom.name)
+            if found is not None:
+                yield Statement(SYMPTOM, line.number, quoted_at(*found), error=symptom.name)
+
+
+def _said_in(
+    sentences: Iterable[str], pattern: re.Pattern[str], unless: re.Pattern[str] | None
+) -> Iterator[tuple[str, int]]:
+    """Yield sentences that say something of one case, each with where its words stand."""
+    for text in sentences:
+        found = pattern.search(text)
+        is_met = found and (_SEEN.search(text) is not None or not is_of_any_case(text))
+        if found and is_met and not (unless and unless.search(text)):
+            yield text, found.start()
 
 
 def _asked_of(texts: Sequence[str], *, of_frames: bool) -> dict[int, set[int]]:

@@ -9,7 +9,7 @@ may tell which is the likelier one (histories/logs/testimony.py). Which words sa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from math import prod
 
@@ -18,13 +18,14 @@ from kafkatx.terms.catalogue.loading import statement_patterns
 from kafkatx.terms.regex import regex
 from kafkatx.text.connect_status import failed_in_status
 from kafkatx.text.events import Statement
-from kafkatx.text.framed_pages import framed_page
+from kafkatx.text.framed_pages import FramedPage, framed_page
 from kafkatx.text.levels import OF_KAFKA
 from kafkatx.text.lines import Page
 from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.error_names import CONSTANT, KINDS
-from kafkatx.text.logs.framing import Framed, continues
+from kafkatx.text.logs.framing import MESSAGE_ONLY, Framed, continues
+from kafkatx.text.logs.sentences import END_OF_SENTENCE
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.pasted import as_printed
@@ -35,6 +36,25 @@ MOST = 64
 TIMED = frozenset({"began", "initialised"})
 """Statements that count only with a time before them."""
 TIMEOUT, LEFT_OUT = "timeout_told", "left_out"
+OF_CAUSES = {
+    "brokers_away": ("broker", "node", "leader", "rolling restart"),
+    "each_record": ("each", "every", "single", "transaction per", "retry.backoff", "retry_backoff"),
+    "isr_of_all": ("min.isr", "min_isr"),
+    "long_transaction": (
+        "transaction of", "transactions of", "transaction for", "transactions for", "transaction that",
+        "transactions that", "transaction take", "transactions take", "transaction last", "transactions last",
+        "transaction run", "transactions run", "checkpoint", "long", "huge", "large", "big",
+    ),
+    "no_owner": ("no transactional", "find-hanging"),
+    "reads_by_default": ("kafka-console-consumer", "isolation"),
+    "reads_committed": ("read_committed", "read-committed", "readcommitted"),
+    "short_retention": ("retention",),
+    "timeout_named": ("transaction tim", "transactions tim", "ing out", "es out", "ed out"),
+}  # fmt: skip
+"""Statements that speak for a cause of what a page names and are nothing by themselves: asked where it names something.
+
+Each with literals in small letters of which one stands in every text that says so.
+"""
 ONLY_IDEMPOTENT = "only_idempotent"
 """That a producer is idempotent, or writes to a product without transactions: it counts where nobody speaks of any."""
 _TRANSACTIONAL = regex(
@@ -42,15 +62,15 @@ _TRANSACTIONAL = regex(
     r"|\b(?:begin|init|commit|abort)[_ ]?transactions?\b|\bexactly[- _]once\b|\bread_committed\b|\u4e8b\u52a1",
     re.IGNORECASE,
 )
-ANYWHERE = (" abort --", "Task{id=")
-"""In lines that say something wherever they stand: a call of kafka-transactions.sh, a task of Kafka Connect."""
+ANYWHERE = (" abort --", "Task{id=", "kafka-console-consumer")
+"""In lines that say something wherever they stand: a call of a tool of Kafka's, a task of Kafka Connect."""
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
 _STAMPED = regex(STAMP)
 _LEVEL = regex(rf"^.{{0,80}}?\b(?:{OF_KAFKA})\b[\s:|\]]{{1,4}}")
 _KAFKAS = regex(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
-_OF_SETTING = r"(?:\bKAFKA_[A-Z_]{3,80}\b|\b[A-Z_]*CONFIG\b|\b[A-Z_]*TRANSACTION(?:AL)?_ID\b)"
-"""A constant of the clients, or a variable of an image, that is the name of a setting."""
+_OF_SETTING = r"(?:\bKAFKA_[A-Z_]{3,80}\b|\b[A-Z_]*CONFIG\b|\b[A-Z_]*TRANSACTION(?:AL)?_ID\b|\b[A-Z_]+_ONCE\b)"
+"""A constant of the clients, or a variable of an image, that is the name of a setting or its value."""
 _ERROR = regex(rf"{KINDS}\b|(?!{_OF_SETTING}){CONSTANT}|%\d\|")
 _ONLY_WHEN = regex(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
 """Before what is no saying about this case: a heading, a condition, a plan."""
@@ -77,18 +97,46 @@ def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
     return _said_on(page) if page is not None else ()
 
 
+def speaking_on(page: Page) -> tuple[Statement, ...]:
+    """Return what a page says for one cause or another of what it names (OF_CAUSES)."""
+    looked_at = framed_page(page)
+    page_text = "\n".join(line.text for line in looked_at.lines).lower()
+    asked = frozenset(name for name, held in OF_CAUSES.items() if any(one in page_text for one in held))
+    return tuple(_said_in(looked_at, lambda number, framed: _those(number, framed, asked)))[:MOST] if asked else ()
+
+
 @lru_cache(maxsize=MOST_PAGES)
 def _said_on(page: Page) -> tuple[Statement, ...]:
     looked_at = framed_page(page)
     texts = [(line.number, line.text) for line in looked_at.lines]
-    found = [*_left_out(texts), *failed_in_status(page)]
-    for (number, text), framed in zip(texts, looked_at.framed, strict=True):
-        if not _is_programs(text, framed) or any(one in text for one in ANYWHERE):
-            found += _statements(number, framed)
+    found = [*_left_out(texts), *failed_in_status(page), *_said_in(looked_at, _statements)]
     is_idempotent = any(one.name == ONLY_IDEMPOTENT for one in found)
     if is_idempotent and any(_TRANSACTIONAL.search(line.text) for line in looked_at.all_lines):
         found = [one for one in found if one.name != ONLY_IDEMPOTENT]
     return tuple(found[:MOST])
+
+
+def _said_in(page: FramedPage, told: Callable[[int, Framed], Iterator[Statement]]) -> Iterator[Statement]:
+    """Yield what lines say that are no program's; `told` says what one does."""
+    for line, framed in zip(page.lines, page.framed, strict=True):
+        number, text = line.number, line.text
+        if not _is_programs(text, framed) or any(one in text for one in ANYWHERE):
+            yield from told(number, framed)
+        elif framed.layout in ("", MESSAGE_ONLY) and END_OF_SENTENCE.search(text):
+            yield from _in_other_sentences(page, number, text, told)
+
+
+def _in_other_sentences(
+    page: FramedPage, number: int, text: str, told: Callable[[int, Framed], Iterator[Statement]]
+) -> Iterator[Statement]:
+    """What a paragraph on one line says beside the sentences that name an error, or hold words of Kafka's."""
+    said: dict[str, Statement] = {}
+    for sentence in END_OF_SENTENCE.split(text):
+        framed = page.frame(sentence)
+        if not _is_programs(sentence, framed):
+            for one in told(number, framed):
+                said.setdefault(one.name, one)
+    yield from said.values()
 
 
 def _left_out(texts: list[tuple[int, str]]) -> Iterator[Statement]:
@@ -114,11 +162,16 @@ def _is_programs(text: str, framed: Framed) -> bool:
 
 def _statements(number: int, framed: Framed) -> Iterator[Statement]:
     """What one line says, each kind once."""
+    return _those(number, framed, None)
+
+
+def _those(number: int, framed: Framed, asked: frozenset[str] | None) -> Iterator[Statement]:
+    """Those that are something by themselves, or those of causes whose names are asked."""
     message, at, of_day = _told_at(framed)
     seen = set[str]()
-    for name, pattern, unless in _patterns():
-        found = pattern.search(message) if name not in seen else None
-        if found is None or (unless is not None and unless.search(message) is not None):
+    for name, pattern, unless in _patterns(asked):
+        found = _found(message, pattern, unless) if name not in seen else None
+        if found is None:
             continue
         begin = max(message.rfind(end, 0, found.start()) for end in _ENDS) + 1
         if supposes(message[begin:], found.start() - begin) or _ONLY_WHEN.search(message[: found.start()]):
@@ -129,6 +182,19 @@ def _statements(number: int, framed: Framed) -> Iterator[Statement]:
         around = message[found.start() : found.end() + 24]
         lasted = _timeout(around) if name == TIMEOUT else _duration(around)
         yield Statement(name, number, quoted_at(message, found.start()), lasted, at, of_day)
+
+
+def _found(message: str, pattern: re.Pattern[str], unless: re.Pattern[str] | None) -> re.Match[str] | None:
+    """Where a line says something: what is said against it in one of its sentences counts in that one only."""
+    found = pattern.search(message)
+    if found is None or unless is None or unless.search(message) is None:
+        return found
+    begin = 0
+    for end in (*(between.end() for between in END_OF_SENTENCE.finditer(message)), len(message)):
+        if (found := pattern.search(message, begin, end)) and unless.search(message, begin, end) is None:
+            return found
+        begin = end
+    return None
 
 
 def _told_at(framed: Framed) -> tuple[str, int, int]:
@@ -164,7 +230,7 @@ def _timeout(text: str) -> int:
 
 
 @cache
-def _patterns() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...]:
+def _patterns(asked: frozenset[str] | None) -> tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...]:
     return tuple(
         (
             row.name,
@@ -172,4 +238,5 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ..
             regex(row.unless, re.IGNORECASE) if row.unless else None,
         )
         for row in statement_patterns()
+        if (row.name not in OF_CAUSES if asked is None else row.name in asked)
     )

@@ -46,6 +46,16 @@ def test_a_state_that_an_error_left_is_not_it(before, asked):
     assert not findings(check, by_logs(client.said))
 
 
+@pytest.mark.parametrize(("state", "awaits"), [("WaitPID", True), ("Init", False), ("ReadyNotAcked", False)])
+def test_a_call_before_the_producer_id_came_asks_whether_the_coordinator_answered(state, awaits):
+    said = f"Operation not valid in state {state}"
+    found = only(check, by_logs([line("a.log", None, EventKind.failure, error="_STATE", detail=said)]))
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.error)
+    assert ("had asked for its producer id" in found.summary) is awaits
+    assert [one.rule for one in found.considered if not one.refuted] == ["whether the coordinator answered"] * awaits
+    assert ("call it again where it timed out" in found.remedies[0].text) is awaits
+
+
 def test_the_clients_own_thread_is_no_application():
     client = Client().start("10:00:00").threw("10:00:40", "send", KAFKA_EXCEPTION, INSIDE, thread=NETWORK)
     assert not findings(check, by_logs(client.said))

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from kafkatx.terms.catalogue.loading import symptoms
+from kafkatx.terms.catalogue.loading import statement_patterns, symptoms
+from kafkatx.text.statements import OF_CAUSES
 from tests.terms.needed_literals import needs
 
 
@@ -13,6 +14,13 @@ def test_a_symptom_needs_one_of_its_literals(symptom):
     assert symptom.holds
     assert all(text == text.lower() for text in symptom.holds)
     assert needs(symptom.pattern, symptom.holds, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", OF_CAUSES)
+def test_what_speaks_for_a_cause_needs_one_of_its_literals(name):
+    patterns = [row.pattern for row in statement_patterns() if row.name == name]
+    assert patterns
+    assert all(needs(pattern, OF_CAUSES[name], re.IGNORECASE) for pattern in patterns)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.statements import statements_on_page
-from kafkatx.text.whole_pages import LARGEST_PAGE
+from kafkatx.text.statements import speaking_on, statements_on_page
+from kafkatx.text.whole_pages import LARGEST_PAGE, page_of
 
 SAID = {
     "enable.idempotence is on": {"only_idempotent"},
@@ -35,7 +35,21 @@ SAID = {
     "It is not started twice, I checked": {"one_owner"},
     "both environments have the same transactional.id": {"same_id_elsewhere"},
     "we scaled it up to 4 pods at noon": {"more_instances"},
-    "during a rolling restart of the brokers": set(),
+    "during a rolling restart of the brokers": {"brokers_away"},
+    "one broker was down for an hour": {"brokers_away"},
+    "no broker was down": set(),
+    "transaction.state.log.min.isr=3": {"isr_of_all"},
+    "transaction.state.log.min.isr=1": set(),
+    "kafka-console-consumer --topic bookings --from-beginning": {"reads_by_default"},
+    "kafka-console-consumer --topic bookings --isolation-level=x": set(),
+    "we commit after each record": {"each_record"},
+    "we commit after each batch": set(),
+    "it came after a quiet period": {"idle_long"},
+    "a checkpoint every 5 minutes": {"long_transaction", "long_work"},
+    "it timed out its transaction": {"timeout_named"},
+    "it never timed out a transaction": set(),
+    "a handler exceeded max.poll.interval.ms now and then": {"more_instances", "worked_before"},
+    "retention.ms=3600000 on this topic": {"short_retention"},
     "happens at every rolling deployment": {"more_instances"},
     "there are three brokers": {"more_brokers"},
     "the import runs for about 20 minutes": {"long_work"},
@@ -75,7 +89,8 @@ def _said(folder: Path, text: str) -> list:
     path.write_text(text)
     file = OpenFile(str(path))
     try:
-        return list(statements_on_page(file))
+        page = page_of(file)
+        return [*statements_on_page(file), *(speaking_on(page) if page is not None else ())]
     finally:
         file.close()
 
@@ -120,6 +135,19 @@ def test_programs_say_nothing(line: str, tmp_path: Path) -> None:
 def test_a_line_says_when_work_began(tmp_path: Path) -> None:
     (one,) = _said(tmp_path, "2024-03-28T02:00:04.870Z  INFO 1 --- [main] c.e.Batch : batch 7 started")
     assert (one.name, one.line, one.at) == ("began", 1, 1_711_591_204_870)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("We get ProducerFencedException. Nobody else uses that id.", {"one_owner"}),
+        ("There should be a second pod. Nobody else uses that id.", {"one_owner"}),
+        ("Nobody else should use it. Nobody else uses that id.", {"one_owner"}),
+        ("We get ProducerFencedException, nobody else uses that id.", set()),
+    ],
+)
+def test_what_a_sentence_says_is_not_undone_by_another_one(text: str, names: set[str], tmp_path: Path) -> None:
+    assert {one.name for one in _said(tmp_path, text)} == names
 
 
 def test_what_is_too_large_for_a_page_is_a_log(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from functools import cache, lru_cache
 from kafkatx.histories.logs.client_instance import Failure
 from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.entries import ClientException, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.catalogue.releases import Release
@@ -102,7 +101,7 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
         group.rows.append(row)
         group.names.add(name)
         group.call, group.message = group.call or call, group.message or message
-    return found or _unnamed(model, [*silent, *_error_states(model, numbers)])
+    return found or _unnamed(model, [*silent, *_error_states(model, rows)])
 
 
 def _unnamed(model: LogModel, rows: list[int]) -> list[_Group]:
@@ -110,11 +109,13 @@ def _unnamed(model: LogModel, rows: list[int]) -> list[_Group]:
     return [_Group({UNNAMED}, "", int(model.times[rows[0]]), sorted(rows))] if rows else []
 
 
-def _error_states(model: LogModel, rows: Array) -> list[int]:
+def _error_states(model: LogModel, rows: Sequence[int]) -> list[int]:
     """Lines by which librdkafka's state of the transaction became an error: the first of each kind."""
-    mine = rows[model.events["kind"][rows] == EventKind.client_state]
-    _, firsts = np.unique(model.events["detail_code"][mine], return_index=True)
-    return [row for row in mine[firsts].tolist() if (model.string(row, "detail") or "").endswith(ERROR_STATES)]
+    kinds, first = model.kind_numbers, dict[str, int]()
+    for row in rows:
+        if kinds[row] == EventKind.client_state:
+            first.setdefault(model.string(row, "detail") or "", int(row))
+    return [row for detail, row in first.items() if detail.endswith(ERROR_STATES)]
 
 
 def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) -> bool:

@@ -65,6 +65,7 @@ def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
         has_other_instance=any(one.initialisations for one in _others(model, told)),
         has_rolled_over=_rolled_over(model, told) >= MANY_ROLL_OVERS,
         is_said_alone=is_said_alone(model.logs, model.logs.path(row)),
+        said=None,
         **_defect(model, told),
     )
 

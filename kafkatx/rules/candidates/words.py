@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import ConsideredWords, Phrase, left_open
 from kafkatx.words.template import Text, pick
-from kafkatx.words.values import Duration
+from kafkatx.words.values import Duration, Quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,8 @@ class CandidateFacts:
     `timeout` the client's transaction.timeout.ms, configured or default; `idle` how long the client had logged nothing
     before, where that is at least the default of transactional.id.expiration.ms; `defect` the known defect whose lines
     these may be, of which product (`defect_of`), what it is and by which rule it is told; `has_rolled_over`: the
-    client had raised its epoch by itself; `is_said_alone`: somebody says that nobody else has the id.
+    client had raised its epoch by itself; `is_said_alone`: somebody says that nobody else has the id; `said` what
+    somebody says on the page that speaks for the cause.
     """
 
     age: Duration | None = None
@@ -29,6 +30,7 @@ class CandidateFacts:
     defect_of: str | None = None
     defect_is: str | None = None
     defect_rule: str | None = None
+    said: Quoted | None = None
 
     @property
     def is_late(self) -> bool:
@@ -46,13 +48,14 @@ OF_LEADER = "the log of the partition's leader at that time"
 OF_CLIENT = "the client's log before this line"
 
 KNOWN = "{defect_of} has a known defect that shows itself so ({defect}): {defect_is}"
+SAID = "[; the text says {said}]"
 AGED = "[; it was {age} old, its timeout is {timeout}]"
 
 
 def _candidate(
     rule: str, because: Text, decided_by: str, against: Text | None = None
 ) -> tuple[str, Phrase[CandidateFacts, ConsideredWords]]:
-    return rule, Phrase(CandidateFacts, left_open(rule, because, decided_by, against=against))
+    return rule, Phrase(CandidateFacts, left_open(rule, (because, SAID), decided_by, against=against))
 
 
 CANDIDATES = dict(
@@ -219,6 +222,17 @@ CANDIDATES = dict(
             "producer_restarted_empty",
             "the coordinator's state was lost, or the client talks to another cluster",
             "the records of the id in __transaction_state",
+        ),
+        _candidate(
+            "unstable_transactional_id",
+            "an id that is another one at each start, or for each piece of work, is kept until it expires, and a new "
+            "instance does not end what the old one left open",
+            "the ids in __transaction_state",
+        ),
+        _candidate(
+            "atomicity_violation",
+            "a transaction was committed in one partition and not in another one",
+            "the markers of the transaction in all its partitions",
         ),
         _candidate(
             "client_bug",

@@ -48,8 +48,15 @@ SUMMARY = pick(
         ),
         MisuseKind.ended_before: f"The application{WHO} went on with a transaction that it had already ended. The "
         "client refused the call.",
-        MisuseKind.not_initialised: f"The application{WHO} used a transactional producer before {{init}} "
-        "had been completed. The client refused the call.",
+        MisuseKind.not_initialised: pick(
+            "awaits_id",
+            {
+                True: f"The application{WHO} went on before {{init}} had come back: the producer had asked for its "
+                "producer id and had none yet. The client refused the call."
+            },
+            f"The application{WHO} used a transactional producer before {{init}} had been completed. The client "
+            "refused the call.",
+        ),
         MisuseKind.initialised_twice: f"The application{WHO} called {{init}} a second time. The client "
         "refused the call.",
         MisuseKind.closed: f"The application{WHO} used a producer after it had been closed. The client refused the "
@@ -83,8 +90,15 @@ REMEDY = pick(
         MisuseKind.not_begun: "Call {begin} before the first send, and commit or abort exactly once: not "
         "again in a finally block or a second handler",
         MisuseKind.ended_before: "Send inside the transaction, await all sends, then commit or abort once",
-        MisuseKind.not_initialised: "Call {init} once after the producer is made, and wait for it. If the "
-        "program uses no transactions, remove transactional.id from its configuration",
+        MisuseKind.not_initialised: pick(
+            "awaits_id",
+            {
+                True: "Go on only when {init} has returned, and call it again where it timed out. If it never "
+                "returns, look first why the coordinator gives no producer id"
+            },
+            "Call {init} once after the producer is made, and wait for it. If the program uses no transactions, remove "
+            "transactional.id from its configuration",
+        ),
         MisuseKind.initialised_twice: "Call {init} once in the life of a producer. After a fatal error "
         "make a new producer instead",
         MisuseKind.closed: "Make a new producer after closing one, and stop its users before close()",

@@ -19,16 +19,17 @@ from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
 from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import is_done_again, names_read_committed
+from kafkatx.text.statements import ONLY_IDEMPOTENT
 from kafkatx.words.explanation import Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import NameList, Quoted, Refs, facts
 
-WORKED = "worked_before"
+WORKED, READS_COMMITTED = "worked_before", "reads_committed"
 INIT_HANGS = "init_hangs"
 """The symptom of a cluster that can't create __transaction_state, among others (symptoms.tsv)."""
-ABORTED_VISIBLE = "aborted_visible"
-"""The symptom of a reader with the default isolation level, among others."""
+ABORTED_VISIBLE, RECORDS_TWICE = "aborted_visible", "records_twice"
+"""Symptoms of a reader with the default isolation level, among others."""
 
 
 @facts
@@ -51,6 +52,7 @@ class NamedFacts:
     lines: Refs
     worked_before: bool
     reads_committed: bool
+    is_only_idempotent: bool
 
     @property
     def is_met(self) -> bool:
@@ -64,8 +66,9 @@ class NamedFacts:
 
     @property
     def may_read_all(self) -> bool:
-        """Whether aborted records are seen, and the reader is not said to read committed ones only."""
-        return self.error == ABORTED_VISIBLE and not self.reads_committed
+        """Whether aborted records may be seen, and the reader is not said to read committed ones only."""
+        may_be = self.error == ABORTED_VISIBLE or (self.error == RECORDS_TWICE and not self.is_only_idempotent)
+        return may_be and not self.reads_committed
 
     @property
     def is_of_frames(self) -> bool:
@@ -96,17 +99,28 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
         said=Quoted(one.statement.text),
         others=_names(others),
         candidates=NameList(rules),
-        open=tuple(CANDIDATES[rule].of(CandidateFacts()) for rule in rules),
+        open=tuple(CANDIDATES[rule].of(CandidateFacts(said=_said(one, rule))) for rule in rules),
         lines=testimony_refs(one.path, [one.statement]),
         worked_before=_worked_before(model, one),
-        reads_committed=names_read_committed(one.statement.text),
+        reads_committed=names_read_committed(one.statement.text) or _says(model, one, READS_COMMITTED),
+        is_only_idempotent=_says(model, one, ONLY_IDEMPOTENT),
     )
+
+
+def _said(one: NamedError, rule: str) -> Quoted | None:
+    """The words of the page that speak for a cause, unless they are those of the error or the symptom."""
+    found = one.speaks.get(rule)
+    return Quoted(found.text) if found is not None and found.text != one.statement.text else None
 
 
 def _worked_before(model: CaptureModel, one: NamedError) -> bool:
     """Whether somebody says that it had worked: on the page, or by what was being done when it failed."""
-    said = statements_of(model.logs, one.path)
-    return is_done_again(one.statement.text) or any(other.name == WORKED for other in said)
+    return is_done_again(one.statement.text) or _says(model, one, WORKED)
+
+
+def _says(model: CaptureModel, one: NamedError, name: str) -> bool:
+    """Whether the page has a statement."""
+    return any(said.name == name for said in statements_of(model.logs, one.path))
 
 
 def _names(others: Sequence[NamedError]) -> NameList | None:

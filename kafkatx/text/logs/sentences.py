@@ -8,7 +8,7 @@ Rule    The whole sentence around an error decides, over all lines that it is wr
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.error_names import MENTIONED
@@ -21,7 +21,8 @@ _MENTION = regex(
     rf"(?<![\w])(?:[a-z]\w*\.){{0,8}}{MENTIONED}"
     r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server|kafka): "
 )
-_END = regex(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])|[\u3002\uff01\uff1f]\s*")
+END_OF_SENTENCE = regex(r"[.?!](?:[\"'`)]*)\s+(?=[*_]{0,2}[A-Z\"'`(])|[\u3002\uff01\uff1f]\s*")
+"""What stands between two sentences."""
 _QUOTED = regex(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
 _SHOWN = regex(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
 _ITEM = regex(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
@@ -54,6 +55,11 @@ _SEARCH = regex(
     r"|.*[\"']\s+(?:OR|AND)\s+[\"']|.*\|\s*(?:stats|where|timechart|count_over_time|count by|summarize)\b"
     r"|.*\|[=~]\s*[\"`]"
 )
+_EXPECTED = regex(
+    r"\W*expected (?:behaviou?r|results?|outcome|output)\W{1,8}\w(?!.*\b(?:but|instead|got|however|actual\w*)\b)",
+    re.IGNORECASE,
+)
+"""What should have been, by its heading on the same line."""
 _FAQ = regex(r"\s*(?:#{1,6} |\*\*|Q\d*[:.] ).*\?\W*$")
 
 
@@ -62,6 +68,8 @@ def speaks_of(texts: Sequence[str], number: int) -> bool:
     text = texts[number]
     if _LOGGED.search(text):
         return False
+    if "xpected " in text and _EXPECTED.match(text):
+        return True
     if _SEARCH.match(text) or _is_step(texts, number) or _is_of_commit(texts, number):
         return True
     found = _MENTION.search(text)
@@ -97,23 +105,40 @@ def _is_prose(sentence: str) -> bool:
     return len(_WORDS.findall(sentence)) >= 4 or len(_HAN.findall(sentence)) >= FEWEST_LETTERS
 
 
-def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[str, bool]:
-    """The sentence around an error of a line without the error's own words, and whether it begins its paragraph."""
-    first = number
+def sentences_at(texts: Sequence[str], number: int) -> Iterator[str]:
+    """Yield the sentences that a line has words of, each over all lines that it is written on."""
+    first, last = _paragraph(texts, number)
+    before = "".join(f"{_plain(text)} " for text in texts[first:number])
+    whole = before + " ".join(_plain(text) for text in texts[number : last + 1])
+    begin, end, at = len(before), len(before) + len(_plain(texts[number])), 0
+    for stop in (*(found.end() for found in END_OF_SENTENCE.finditer(whole)), len(whole)):
+        if at < end and stop > begin:
+            yield whole[at:stop].strip()
+        at = stop
+
+
+def _paragraph(texts: Sequence[str], number: int) -> tuple[int, int]:
+    """Numbers of the first and the last line that a sentence of a line may be written on."""
+    first = last = number
     while first > max(0, number - MOST_LINES) and not _begins(texts[first]) and _goes_on(texts[first - 1]):
         first -= 1
-    last = number
     while (
         last < min(len(texts) - 1, number + MOST_LINES) and _goes_on(texts[last + 1]) and not _begins(texts[last + 1])
     ):
         last += 1
+    return first, last
+
+
+def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[str, bool]:
+    """The sentence around an error of a line without the error's own words, and whether it begins its paragraph."""
+    first, last = _paragraph(texts, number)
     before = " ".join(_plain(text) for text in (*texts[first:number], texts[number][: found.start()])).lstrip()
     before = _QUOTED.sub("X", before)
-    ends = list(_END.finditer(before))
+    ends = list(END_OF_SENTENCE.finditer(before))
     begin = ends[-1].end() if ends else 0
     behind = " ".join(_plain(text) for text in texts[number + 1 : last + 1])
     rest = f"{_without_message(texts[number], found)} {behind}"
-    stop = _END.search(rest)
+    stop = END_OF_SENTENCE.search(rest)
     return f"{before[begin:]} {rest[: stop.end()] if stop else rest}".strip(), begin == 0
 
 
@@ -139,8 +164,8 @@ def _plain(text: str) -> str:
 
 
 def _begins(text: str) -> bool:
-    """Whether an item or a heading begins with a line."""
-    return re.match(r"\s*(?:(?:> ?)+\s*)?(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s", text) is not None
+    """Whether an item, a heading or a label begins with a line."""
+    return re.match(r"\s*(?:(?:> ?)+\s*)?(?:(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s|\*\*[A-Z])", text) is not None
 
 
 def _goes_on(text: str) -> bool:

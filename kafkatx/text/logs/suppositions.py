@@ -11,14 +11,14 @@ import re
 
 from kafkatx.terms.regex import regex
 
-_MODAL = "may|might|can|could|would|should"
+_MODAL = "may|might|can(?!'t\\b)|could|would|should"
 """Verbs of what is only thought of."""
 _GOES_ON = "am|are|is|keeps?|start(?:s|ed)?"
 _MEETING = "getting|seeing|throwing|failing"
 """`keeps failing`, `we are seeing`."""
 
 SUPPOSED_CLAUSE = regex(
-    rf"\b(?:{_MODAL}|if|whenever|will|means|for example|such as"
+    rf"\b(?:{_MODAL}|if|whenever|will|I'll|means|for example|such as"
     r"|wenn|falls|w\u00fcrden?|k\u00f6nnten?)\b|\u5982\u679c",
     re.IGNORECASE,
 )

@@ -55,6 +55,19 @@ def test_a_row_with_a_time_tells() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "explains"),
+    [
+        (f"**Expected behaviour:** the send ends in `ProducerFencedException: {FENCED}`", True),
+        (f"Expected result: `ProducerFencedException: {FENCED}`", True),
+        (f"Expected result: a commit, but `ProducerFencedException: {FENCED}`", False),
+        (f"**Actual behaviour:** `ProducerFencedException: {FENCED}`", False),
+    ],
+)
+def test_what_should_have_been_was_not(text: str, explains: bool) -> None:
+    assert bool(_explained("We use transactions.", text)) is explains
+
+
+@pytest.mark.parametrize(
     ("text", "supposed"),
     [
         (f'and will I get `ProducerFenced` ("{FENCED}") or something else?', True),
