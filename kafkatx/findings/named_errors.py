@@ -6,6 +6,9 @@ catalogue names, where nothing else of the evidence is.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from kafkatx.findings.endless_retries import waiting_call
 from kafkatx.findings.failure_kinds import OF_CALLS
 from kafkatx.findings.protocol_errors import protocol_error
@@ -18,6 +21,9 @@ from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.logs.calls import call_in
 from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SYMPTOM
+
+if TYPE_CHECKING:
+    from kafkatx.findings.spoken_causes import FittingCause
 
 NAMED_AS_MET, NAMED_AS_SYMPTOM, SPOKEN_OF = "met", "symptom", "spoken_of"
 """How a text names something: somebody writes that it happened, writes what does not work, or speaks of any case."""
@@ -38,7 +44,8 @@ EXPIRIES = frozenset({"transactional_id_expired", "producer_state_expired"})
 class NamedError:
     """An error or a symptom that a page names: in which words and where, what it means, the causes that fit.
 
-    `known` is the protocol's error, None of a client's own and of symptoms.
+    `known` is the protocol's error, None of a client's own and of symptoms; `fits` why causes fit that only words
+    speak for, `traits` what these tell.
     """
 
     error: str
@@ -47,6 +54,8 @@ class NamedError:
     candidates: tuple[str, ...]
     path: str
     statement: Statement
+    fits: tuple[FittingCause, ...] = ()
+    traits: tuple[str, ...] = ()
 
     @property
     def named(self) -> str:
@@ -66,8 +75,7 @@ def named_errors(model: CaptureModel) -> list[NamedError]:
         for said in source.statements:
             if said.name in (MET, NAMED, SYMPTOM):
                 one = _symptom(source.path, said) if said.name == SYMPTOM else _error(source.path, said)
-                words = _ordered(one.candidates, source.statements)
-                named = NamedError(one.error, one.known, one.means, words, one.path, said)
+                named = _explained(one, source.statements)
                 found.setdefault((source.path, _subject(named)), named)
     order = (MET, SYMPTOM, NAMED)
     return sorted(found.values(), key=lambda one: order.index(one.statement.name))
@@ -100,6 +108,16 @@ def _symptom(path: str, said: Statement) -> NamedError:
         return NamedError(said.error, None, means, (), path, said)
     row = next(row for row in symptoms() if row.name == said.error)
     return NamedError(said.error, None, row.meaning, row.rules, path, said)
+
+
+def _explained(one: NamedError, said: tuple[Statement, ...]) -> NamedError:
+    """The same with its causes in the order that the words around speak for; of what no table knows, with what fits."""
+    if not one.is_of_any_words:
+        return replace(one, candidates=_ordered(one.candidates, said))
+    from kafkatx.findings.spoken_causes import fitting_causes, told_traits
+
+    fits = fitting_causes(said)
+    return replace(one, candidates=tuple(fit.rule for fit in fits), fits=fits, traits=told_traits(said))
 
 
 def _ordered(candidates: tuple[str, ...], said: tuple[Statement, ...]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.spoken_cases import spoken_cases
+from kafkatx.text.spoken_cases import Sentence, sentences_of, spoken_cases
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
@@ -168,7 +168,15 @@ def _failed_in(source: Sequence[Line], words: _Words, *, is_about_transactions: 
     talk = explained(source) if cases else frozenset()
     cases = [one for one in cases if one.line.position not in talk]
     name = FAILED if is_about_transactions else KAFKA_FAILED
-    return [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=name) for one in cases]
+    failed = [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=name) for one in cases]
+    return [*failed, *_traits(source, words, cases)] if failed and is_about_transactions else failed
+
+
+def _traits(source: Sequence[Line], words: _Words, cases: Sequence[Sentence]) -> list[Statement]:
+    """What a text tells of failures that no table knows: asked of few texts, so loaded for them."""
+    from kafkatx.text.spoken_traits import traits_told
+
+    return traits_told(list(sentences_of(source, words.__contains__)), cases)
 
 
 def _foreign(words: Iterable[Line]) -> Iterator[Statement]:

@@ -15,9 +15,10 @@ from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.candidates.weighing import MOST
-from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
+from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts, spoken_candidate
 from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.events import Statement
 from kafkatx.text.sayings import is_done_again, names_read_committed
 from kafkatx.words.explanation import Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.log_refs import testimony_refs
@@ -36,7 +37,7 @@ class NamedFacts:
     """An error (`error`, `protocol_name` and `code` as in Facts of the rule), or a symptom, that a text names.
 
     `named` tells how (findings/named_errors.py); `said` are the words; `others` what else it names; `candidates` and
-    `open` the causes that fit.
+    `open` the causes that fit; `traits` what words tell that no table knows.
     """
 
     named: str
@@ -51,6 +52,7 @@ class NamedFacts:
     lines: Refs
     worked_before: bool
     reads_committed: bool
+    traits: NameList | None = None
 
     @property
     def is_met(self) -> bool:
@@ -96,11 +98,31 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
         said=Quoted(one.statement.text),
         others=_names(others),
         candidates=NameList(rules),
-        open=tuple(CANDIDATES[rule].of(CandidateFacts()) for rule in rules),
-        lines=testimony_refs(one.path, [one.statement]),
+        open=_open(one, rules),
+        lines=testimony_refs(one.path, _lines(one)),
         worked_before=_worked_before(model, one),
         reads_committed=names_read_committed(one.statement.text),
+        traits=NameList(one.traits) if one.traits else None,
     )
+
+
+def _open(one: NamedError, rules: Sequence[str]) -> tuple[Bound[ConsideredWords], ...]:
+    """What is said of the causes that fit: of those for which only words speak, which words."""
+    fits = {fit.rule: fit for fit in one.fits}
+    return tuple(
+        spoken_candidate(rule, fits[rule].because, fits[rule].words)
+        if rule in fits
+        else CANDIDATES[rule].of(CandidateFacts())
+        for rule in rules
+    )
+
+
+def _lines(one: NamedError) -> list[Statement]:
+    """The line that tells it, and others whose words speak for the first cause."""
+    lines = {one.statement.line: one.statement}
+    for said in one.fits[0].said if one.fits else ():
+        lines.setdefault(said.line, said)
+    return list(lines.values())
 
 
 def _worked_before(model: CaptureModel, one: NamedError) -> bool:
@@ -178,6 +200,7 @@ NAMED_WORDS = Words(
             f"The text speaks of {NAME}. Nothing in it shows that somebody met it;[ {{perhaps}}] nobody did.",
         ),
         "[ The text names {others}, too.]",
+        "[ Its words tell of {traits}.]",
     ),
     steps=(step(pick("is_of_frames", {True: "This is the frame"}, "These are the words"), cites="lines"),),
     considered=(included("open"),),

@@ -1,0 +1,70 @@
+"""Mechanisms that explain what words of people tell of a failure, where no symptom and no error is named.
+
+Possible at most: nobody's words prove a mechanism. A row of the table (terms/catalogue/spoken_causes.tsv) fits where
+all the traits that it needs are told (text/spoken_traits.py), or statements of the page (statements.tsv), and none that
+speaks against it. The more a row needs, the more of the words it explains, so the higher its mechanism stands; of those
+that explain equally much the commoner comes first, which is the order of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafkatx.terms.catalogue.entries import SpokenCause
+from kafkatx.terms.catalogue.loading import spoken_causes, spoken_traits
+from kafkatx.terms.records import dataclass
+from kafkatx.text.events import Statement
+from kafkatx.text.spoken_traits import TRAIT
+
+LONGEST = 40
+"""Characters of the words of a trait that are quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FittingCause:
+    """A mechanism that fits what is told: why, and the statements that speak for it."""
+
+    rule: str
+    because: str
+    said: tuple[Statement, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that speak for it, cut where they are long."""
+        texts = (one.text if len(one.text) <= LONGEST else one.text[: LONGEST - 3] + "..." for one in self.said)
+        return tuple(dict.fromkeys(texts))
+
+
+def fitting_causes(said: Sequence[Statement]) -> tuple[FittingCause, ...]:
+    """Return the mechanisms that explain what a page tells, the one that explains most of it first."""
+    told = _told(said)
+    best: dict[str, tuple[int, int, SpokenCause]] = {}
+    for number, row in enumerate(spoken_causes()):
+        if _fits(row, told):
+            fit = (-len(row.needs), number, row)
+            best[row.rule] = min(best.get(row.rule, fit), fit, key=lambda one: one[:2])
+    ordered = sorted(best.values(), key=lambda one: one[:2])
+    return tuple(FittingCause(row.rule, row.because, _said_for(row, told)) for _, _, row in ordered)
+
+
+def told_traits(said: Sequence[Statement]) -> tuple[str, ...]:
+    """Return what a page tells of its failure as sentences call it, in the order of who, what, when and how it ends."""
+    told = {one.error for one in said if one.name == TRAIT}
+    return tuple(trait.phrase for trait in spoken_traits() if trait.name in told)
+
+
+def _told(said: Sequence[Statement]) -> dict[str, Statement]:
+    """Traits, and statements by their names, each where it is told first."""
+    told: dict[str, Statement] = {}
+    for one in said:
+        told.setdefault(one.error if one.name == TRAIT else one.name, one)
+    return told
+
+
+def _fits(row: SpokenCause, told: dict[str, Statement]) -> bool:
+    return told.keys().isdisjoint(row.unless) and all(not told.keys().isdisjoint(group) for group in row.needs)
+
+
+def _said_for(row: SpokenCause, told: dict[str, Statement]) -> tuple[Statement, ...]:
+    """What is told of each group that a row needs."""
+    return tuple(told[next(name for name in group if name in told)] for group in row.needs)
