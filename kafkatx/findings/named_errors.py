@@ -20,7 +20,7 @@ from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.logs.calls import call_in
-from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SYMPTOM
+from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SOLVED, SYMPTOM
 
 if TYPE_CHECKING:
     from kafkatx.findings.spoken_causes import FittingCause
@@ -45,7 +45,7 @@ class NamedError:
     """An error or a symptom that a page names: in which words and where, what it means, the causes that fit.
 
     `known` is the protocol's error, None of a client's own and of symptoms; `fits` why causes fit that only words
-    speak for, `traits` what these tell.
+    speak for, `traits` what these tell, `told` the names of that; `solved` the statement that it is over.
     """
 
     error: str
@@ -56,6 +56,8 @@ class NamedError:
     statement: Statement
     fits: tuple[FittingCause, ...] = ()
     traits: tuple[str, ...] = ()
+    told: frozenset[str] = frozenset()
+    solved: Statement | None = None
 
     @property
     def named(self) -> str:
@@ -112,12 +114,20 @@ def _symptom(path: str, said: Statement) -> NamedError:
 
 def _explained(one: NamedError, said: tuple[Statement, ...]) -> NamedError:
     """The same with its causes in the order that the words around speak for; of what no table knows, with what fits."""
+    solved = next((other for other in said if other.name == SOLVED), None)
     if not one.is_of_any_words:
-        return replace(one, candidates=_ordered(one.candidates, said))
+        return replace(one, candidates=_ordered(one.candidates, said), solved=solved)
     from kafkatx.findings.spoken_causes import fitting_causes, told_traits
 
-    fits = fitting_causes(said)
-    return replace(one, candidates=tuple(fit.rule for fit in fits), fits=fits, traits=told_traits(said))
+    fits, told = fitting_causes(said), told_traits(said)
+    return replace(
+        one,
+        candidates=tuple(fit.rule for fit in fits),
+        fits=fits,
+        traits=tuple(trait.phrase for trait in told),
+        told=frozenset(trait.name for trait in told),
+        solved=solved,
+    )
 
 
 def _ordered(candidates: tuple[str, ...], said: tuple[Statement, ...]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafkatx.terms.catalogue.entries import SpokenCause
+from kafkatx.terms.catalogue.entries import SpokenCause, SpokenTrait
 from kafkatx.terms.catalogue.loading import spoken_causes, spoken_traits
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
@@ -47,10 +47,10 @@ def fitting_causes(said: Sequence[Statement]) -> tuple[FittingCause, ...]:
     return tuple(FittingCause(row.rule, row.because, _said_for(row, told)) for _, _, row in ordered)
 
 
-def told_traits(said: Sequence[Statement]) -> tuple[str, ...]:
-    """Return what a page tells of its failure as sentences call it, in the order of who, what, when and how it ends."""
+def told_traits(said: Sequence[Statement]) -> tuple[SpokenTrait, ...]:
+    """Return what a page tells of its failure, in the order of who, what, when and how it ends."""
     told = {one.error for one in said if one.name == TRAIT}
-    return tuple(trait.phrase for trait in spoken_traits() if trait.name in told)
+    return tuple(trait for trait in spoken_traits() if trait.name in told)
 
 
 def _told(said: Sequence[Statement]) -> dict[str, Statement]:

@@ -35,12 +35,14 @@ from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.spoken_cases import Sentence, sentences_of, spoken_cases
+from kafkatx.text.spoken_cases import Sentence, says_solved, sentences_of, spoken_cases
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 """Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
 and neither he nor a program says a word of transactions."""
+SOLVED = "solved"
+"""The name of the statement that what a page tells of is over."""
 OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 """Parts of the names of calls of a transactional producer, in any language."""
 FAILED, KAFKA_FAILED = "failed", "kafka_failed"
@@ -157,7 +159,14 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
     foreign = () if is_about_transactions else _foreign(words.lines())
-    return (*foreign, *tuple(first.values())[:MOST])
+    return (*foreign, *tuple(first.values())[:MOST], *(_solved(source, words) if first else ()))
+
+
+def _solved(source: Sequence[Line], words: _Words) -> Iterator[Statement]:
+    """Yield the line, if there is one, that says that what a page tells of is over."""
+    line = next((line for line in source if says_solved(line.text) and line in words), None)
+    if line is not None:
+        yield Statement(SOLVED, line.number, quoted_at(line.text, 0))
 
 
 def _failed_in(source: Sequence[Line], words: _Words, *, is_about_transactions: bool) -> list[Statement]:

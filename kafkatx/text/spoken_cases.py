@@ -111,6 +111,18 @@ _PERSON = regex(r"\bI\b|\b(?:my|we|our|following)\b")
 _PROMISED = regex(r"\b(?:ensur|guarante|prevent|avoid|protect)\w*|\bmak(?:es?|ing) sure\b|\bso that\b", re.IGNORECASE)
 """What a program promises: what it names does not happen."""
 _SOLVED = regex(r"\b(?:fixed|solved|resolved|works? (?:again|now|fine)|no longer)\b", re.IGNORECASE)
+_SOLVED_IT = regex(
+    r"\b(?:I|we)(?:'ve| have| had)? (?:\w+ ){0,2}?(?:solved|fixed|resolved)"
+    r" (?:it|this|that|my|our|the (?:problem|issue))\b"
+    r"|\b(?:problem|issue|bug) (?:is|was|has been|got|seems) (?:\w+ )?(?:solved|fixed|resolved|gone)\b"
+    r"|\b(?:solved|fixed) (?:it|my problem|the problem|the issue)\b"
+    r"|\b(?:it|everything|all) works (?:again|fine now|now)\b"
+    r"|\bProblem (?:ist |wurde )?(?:gel\u00f6st|behoben)"
+    r"|\bprobl[e\u00e8]m[ea] (?:est |est\u00e1 |fue |foi )?(?:r\u00e9solu|resuelto|resolvido|solucionado)"
+    r"|解决了|已解决|解決しました|해결(?:했|됐|되었|하였)|проблем\w* решен|решил\w* проблем",
+    re.IGNORECASE,
+)
+"""How somebody says that what he tells of is over."""
 _UNSOLVED = regex(r"\b(?:not|never|still)\b|n't\b", re.IGNORECASE)
 _UNABLE = regex(r"\b(?:can|could|will|would)(?:n't| ?not)\b|\bcan't\b|\bwon't\b", re.IGNORECASE)
 """What is no mood, other than `can` and `would`."""
@@ -185,6 +197,11 @@ def spoken_cases(
         is_named = what.search(one.text) is not None
         if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_own):
             yield one
+
+
+def says_solved(text: str) -> bool:
+    """Whether a line says that what its page tells of is over, and takes nothing of that back."""
+    return _SOLVED_IT.search(text) is not None and not (_UNSOLVED.search(text) or "?" in text or _OTHER.match(text))
 
 
 def _may_tell(text: str) -> bool:

@@ -31,13 +31,18 @@ INIT_HANGS = "init_hangs"
 ABORTED_VISIBLE = "aborted_visible"
 """The symptom of a reader with the default isolation level, among others."""
 
+INIT, SEEN, READS_COMMITTED = "init", "seen", "reads_committed"
+"""What only words tell (spoken_traits.tsv): that initialising fails, that aborted records are seen, who reads."""
+MISCONFIGURED = "misconfiguration"
+
 
 @facts
 class NamedFacts:
     """An error (`error`, `protocol_name` and `code` as in Facts of the rule), or a symptom, that a text names.
 
     `named` tells how (findings/named_errors.py); `said` are the words; `others` what else it names; `candidates` and
-    `open` the causes that fit; `traits` what words tell that no table knows.
+    `open` the causes that fit; `traits` what words tell that no table knows, among it that initialising fails
+    (`fails_to_init`), or that aborted records are seen (`sees_aborted`); `solved` the words by which it is over.
     """
 
     named: str
@@ -53,6 +58,14 @@ class NamedFacts:
     worked_before: bool
     reads_committed: bool
     traits: NameList | None = None
+    fails_to_init: bool = False
+    sees_aborted: bool = False
+    solved: Quoted | None = None
+
+    @property
+    def first(self) -> str | None:
+        """The cause that explains most of what only words tell, as sentences call it."""
+        return self.candidates[0].replace("_", " ") if self.traits and self.candidates else None
 
     @property
     def is_met(self) -> bool:
@@ -62,12 +75,12 @@ class NamedFacts:
     @property
     def waits_for_init(self) -> bool:
         """Whether it is initTransactions that does not come back, of what is not said to have worked before."""
-        return self.error == INIT_HANGS and not self.worked_before
+        return (self.error == INIT_HANGS or self.fails_to_init) and not self.worked_before
 
     @property
     def may_read_all(self) -> bool:
         """Whether aborted records are seen, and the reader is not said to read committed ones only."""
-        return self.error == ABORTED_VISIBLE and not self.reads_committed
+        return (self.error == ABORTED_VISIBLE or self.sees_aborted) and not self.reads_committed
 
     @property
     def is_of_frames(self) -> bool:
@@ -101,8 +114,11 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
         open=_open(one, rules),
         lines=testimony_refs(one.path, _lines(one)),
         worked_before=_worked_before(model, one),
-        reads_committed=names_read_committed(one.statement.text),
+        reads_committed=names_read_committed(one.statement.text) or READS_COMMITTED in one.told,
         traits=NameList(one.traits) if one.traits else None,
+        fails_to_init=INIT in one.told and MISCONFIGURED in rules,
+        sees_aborted=SEEN in one.told,
+        solved=Quoted(one.solved.text) if one.solved is not None else None,
     )
 
 
@@ -142,6 +158,7 @@ FEW_BROKERS = remedy(
     "transaction.state.log.min.isr to 1",
     "broker",
     needs="waits_for_init",
+    unless="solved",
 )
 READ_ONLY_COMMITTED = remedy(
     text="Look first at the reader's isolation.level: its default, read_uncommitted, reads aborted records as well",
@@ -149,6 +166,12 @@ READ_ONLY_COMMITTED = remedy(
     config="isolation.level",
     proposed="read_committed",
     needs="may_read_all",
+    unless="solved",
+)
+DONE = remedy(
+    "Nothing to do if that holds; else add to this text what the program printed, with its times",
+    "application",
+    needs="solved",
 )
 BRING = remedy(
     (
@@ -161,6 +184,7 @@ BRING = remedy(
         ),
     ),
     "application",
+    unless="solved",
 )
 
 BY_WHAT = pick("is_of_frames", {True: "its error is cut off"}, "in somebody's words")
@@ -172,7 +196,7 @@ NAMED_WORDS = Words(
     title=(
         pick(
             "named",
-            {NAMED_AS_MET: "{error} mentioned", NAMED_AS_SYMPTOM: ("{means}, ", BY_WHAT)},
+            {NAMED_AS_MET: "{error} mentioned", NAMED_AS_SYMPTOM: ("{means}, ", BY_WHAT, "[, may be {first}]")},
             "{error} only mentioned",
         ),
     ),
@@ -201,8 +225,9 @@ NAMED_WORDS = Words(
         ),
         "[ The text names {others}, too.]",
         "[ Its words tell of {traits}.]",
+        "[ It says that this is over: {solved}.]",
     ),
     steps=(step(pick("is_of_frames", {True: "This is the frame"}, "These are the words"), cites="lines"),),
     considered=(included("open"),),
-    remedies=(FEW_BROKERS, READ_ONLY_COMMITTED, BRING),
+    remedies=(FEW_BROKERS, READ_ONLY_COMMITTED, DONE, BRING),
 )
