@@ -20,7 +20,7 @@ from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.logs.calls import call_in
-from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SOLVED, SYMPTOM
+from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SOLVED, SYMPTOM, TRAIT
 
 if TYPE_CHECKING:
     from kafkatx.findings.spoken_causes import FittingCause
@@ -38,6 +38,9 @@ WAITED = {"initTransactions": "initTransactions (InitProducerId) got no answer i
 TIMEOUT, TAKEOVER = "transaction_timed_out", "fenced_by_new_instance"
 EXPIRIES = frozenset({"transactional_id_expired", "producer_state_expired"})
 """What becomes of ids and producers that are not used."""
+
+FEWEST_TRAITS = 2
+"""What a cause must need of the words to stand before those of a symptom that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +118,17 @@ def _symptom(path: str, said: Statement) -> NamedError:
 def _explained(one: NamedError, said: tuple[Statement, ...]) -> NamedError:
     """The same with its causes in the order that the words around speak for; of what no table knows, with what fits."""
     solved = next((other for other in said if other.name == SOLVED), None)
-    if not one.is_of_any_words:
+    if one.named != NAMED_AS_SYMPTOM or not any(other.name == TRAIT for other in said):
         return replace(one, candidates=_ordered(one.candidates, said), solved=solved)
     from kafkatx.findings.spoken_causes import fitting_causes, told_traits
 
     fits, told = fitting_causes(said), told_traits(said)
+    known = _ordered(one.candidates, said)
+    if not one.is_of_any_words:
+        fits = tuple(fit for fit in fits if len(fit.said) >= FEWEST_TRAITS)
     return replace(
         one,
-        candidates=tuple(fit.rule for fit in fits),
+        candidates=tuple(dict.fromkeys((*(fit.rule for fit in fits), *known))),
         fits=fits,
         traits=tuple(trait.phrase for trait in told),
         told=frozenset(trait.name for trait in told),

@@ -14,7 +14,7 @@ from kafkatx.terms.catalogue.entries import SpokenCause, SpokenTrait
 from kafkatx.terms.catalogue.loading import spoken_causes, spoken_traits
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
-from kafkatx.text.spoken_traits import TRAIT
+from kafkatx.text.named_errors import TRAIT
 
 LONGEST = 40
 """Characters of the words of a trait that are quoted."""
@@ -22,7 +22,7 @@ LONGEST = 40
 
 @dataclass(frozen=True, slots=True)
 class FittingCause:
-    """A mechanism that fits what is told: why, and the statements that speak for it."""
+    """A mechanism that fits what is told: why, and the statements that speak for it, one for each that it needs."""
 
     rule: str
     because: str
@@ -62,7 +62,8 @@ def _told(said: Sequence[Statement]) -> dict[str, Statement]:
 
 
 def _fits(row: SpokenCause, told: dict[str, Statement]) -> bool:
-    return told.keys().isdisjoint(row.unless) and all(not told.keys().isdisjoint(group) for group in row.needs)
+    is_denied = any(told.keys() >= set(all_of) for all_of in row.unless)
+    return not is_denied and all(not told.keys().isdisjoint(group) for group in row.needs)
 
 
 def _said_for(row: SpokenCause, told: dict[str, Statement]) -> tuple[Statement, ...]:

@@ -41,8 +41,9 @@ from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 """Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
 and neither he nor a program says a word of transactions."""
-SOLVED = "solved"
-"""The name of the statement that what a page tells of is over."""
+SOLVED, TRAIT = "solved", "spoken_trait"
+"""Names of the statement that what a page tells of is over, and of what else it tells of a failure
+(text/spoken_traits.py), whose own name is in `error`."""
 OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 """Parts of the names of calls of a transactional producer, in any language."""
 FAILED, KAFKA_FAILED = "failed", "kafka_failed"
@@ -64,7 +65,7 @@ FEWEST_WORDS, FEWEST_LINES = 6, 2
 """Words that make a line prose, and lines of it that describe a case."""
 _WORDS = regex(r"\b[a-z]{2,}\b")
 _OF_TRANSACTIONS = regex(
-    r"transact|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
+    r"transa(?:ct|kt|cc|\u00e7)|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
     r"|\u4e8b\u52a1|\u4e8b\u52d9|\u7cbe\u786e\u4e00\u6b21"
     r"|\ud2b8\ub79c\uc7ad\uc158|\u30c8\u30e9\u30f3\u30b6\u30af\u30b7\u30e7\u30f3|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446",
     re.IGNORECASE,
@@ -152,6 +153,8 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
         said = []
     said = _without_code(source, said) if said else []
     of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
+    if said:
+        said += _traits_beside(source, words, said)
     said += [one for _, one in _symptoms_on(of_calls, of_frames=True)]
     if not (named or said):
         said = _failed_in(source, words, is_about_transactions=may_count)
@@ -179,6 +182,15 @@ def _failed_in(source: Sequence[Line], words: _Words, *, is_about_transactions: 
     name = FAILED if is_about_transactions else KAFKA_FAILED
     failed = [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=name) for one in cases]
     return [*failed, *_traits(source, words, cases)] if failed and is_about_transactions else failed
+
+
+def _traits_beside(source: Sequence[Line], words: _Words, said: Sequence[Statement]) -> list[Statement]:
+    """What a text tells of the symptoms that it names, beside them."""
+    numbers = [one.number for one in source]
+    sentences = list(sentences_of(source, words.__contains__))
+    begins = [numbers.index(one.line.number) for one in sentences]
+    at = {bisect_right(begins, numbers.index(one.line)) - 1 for one in said}
+    return _traits(source, words, [sentences[place] for place in sorted(at) if place >= 0])
 
 
 def _traits(source: Sequence[Line], words: _Words, cases: Sequence[Sentence]) -> list[Statement]:

@@ -153,7 +153,7 @@ _WHAT = regex(
 """What transactions are made of."""
 _KAFKA = regex(
     r"kafka|producer|consumer|transactional[._]?id|\bbrokers?\b|\boffsets?\b|\btopics?\b|exactly[- _]once"
-    r"|read[-_ ]?committed",
+    r"|read[-_ ]?committed|ブローカー|브로커|брокер",
     re.IGNORECASE,
 )
 _NAMED = regex(r"kafka|redpanda", re.IGNORECASE)

@@ -17,10 +17,9 @@ from kafkatx.terms.catalogue.entries import SpokenTrait
 from kafkatx.terms.catalogue.loading import spoken_traits
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
+from kafkatx.text.named_errors import TRAIT
 from kafkatx.text.spoken_cases import Sentence, without_what_went_well
 
-TRAIT = "spoken_trait"
-"""The name of such statements; `error` is the trait's own."""
 OCCASION = "when"
 NEAR = 3
 """Sentences before and behind one that tells of a failure that belong to it."""

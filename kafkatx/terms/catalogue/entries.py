@@ -264,12 +264,12 @@ class SpokenTrait:
 class SpokenCause:
     """A mechanism that explains traits told together (spoken_causes.tsv), and why it does.
 
-    Of each of `needs` one trait must be told, of `unless` none. Traits are those of SpokenTrait, and statements.
+    Of each of `needs` one trait must be told, of none of `unless` all. Traits are those of SpokenTrait, and statements.
     """
 
     rule: str
     needs: tuple[tuple[str, ...], ...]
-    unless: tuple[str, ...]
+    unless: tuple[tuple[str, ...], ...]
     because: str
     source: str
 

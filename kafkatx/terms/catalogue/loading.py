@@ -190,7 +190,7 @@ def spoken_causes() -> tuple[SpokenCause, ...]:
             SpokenCause,
             row,
             needs=tuple(tuple(group.split("|")) for group in row["needs"].split(" & ")),
-            unless=tuple(row["unless"].split(" | ")) if row["unless"] else (),
+            unless=tuple(tuple(all_of.split(" & ")) for all_of in row["unless"].split(" | ")) if row["unless"] else (),
         )
         for row in _rows("spoken_causes.tsv")
     )
