@@ -39,9 +39,6 @@ TIMEOUT, TAKEOVER = "transaction_timed_out", "fenced_by_new_instance"
 EXPIRIES = frozenset({"transactional_id_expired", "producer_state_expired"})
 """What becomes of ids and producers that are not used."""
 
-FEWEST_TRAITS = 2
-"""What a cause must need of the words to stand before those of a symptom that is known."""
-
 
 @dataclass(frozen=True, slots=True)
 class NamedError:
@@ -120,12 +117,11 @@ def _explained(one: NamedError, said: tuple[Statement, ...]) -> NamedError:
     solved = next((other for other in said if other.name == SOLVED), None)
     if one.named != NAMED_AS_SYMPTOM or not any(other.name == TRAIT for other in said):
         return replace(one, candidates=_ordered(one.candidates, said), solved=solved)
-    from kafkatx.findings.spoken_causes import fitting_causes, told_traits
+    from kafkatx.findings.spoken_causes import denied_causes, fitting_causes, told_traits
 
-    fits, told = fitting_causes(said), told_traits(said)
-    known = _ordered(one.candidates, said)
-    if not one.is_of_any_words:
-        fits = tuple(fit for fit in fits if len(fit.said) >= FEWEST_TRAITS)
+    told, symptom = told_traits(said), "" if one.is_of_any_words else one.error
+    fits, denied = fitting_causes(said, symptom), denied_causes(said, symptom) if symptom else frozenset()
+    known = sorted(_ordered(one.candidates, said), key=denied.__contains__)
     return replace(
         one,
         candidates=tuple(dict.fromkeys((*(fit.rule for fit in fits), *known))),

@@ -48,8 +48,8 @@ def traits_told(sentences: Sequence[Sentence], cases: Sequence[Sentence]) -> lis
     first: dict[str, Statement] = {}
     for one in _that_count(sentences, cases):
         text = without_what_went_well(one.text)
-        for trait, pattern, unless in _patterns():
-            if trait.name not in first and (found := _told(trait, pattern, unless, text)) is not None:
+        for trait, pattern in _patterns():
+            if trait.name not in first and (found := _told(trait, pattern, text)) is not None:
                 first[trait.name] = Statement(TRAIT, one.line.number, found[0].strip(), error=trait.name)
     return list(first.values())
 
@@ -73,12 +73,8 @@ def _hoped(sentences: Sequence[Sentence]) -> Iterator[int]:
                 yield at + 1
 
 
-def _told(
-    trait: SpokenTrait, pattern: re.Pattern[str], unless: re.Pattern[str] | None, text: str
-) -> re.Match[str] | None:
+def _told(trait: SpokenTrait, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Where a sentence tells a trait."""
-    if unless is not None and unless.search(text):
-        return None
     for found in pattern.finditer(text):
         if trait.kind != OCCASION or not _DENIED.search(text, 0, found.start()):
             return found
@@ -86,8 +82,5 @@ def _told(
 
 
 @cache
-def _patterns() -> tuple[tuple[SpokenTrait, re.Pattern[str], re.Pattern[str] | None], ...]:
-    return tuple(
-        (row, regex(row.pattern, re.IGNORECASE), regex(row.unless, re.IGNORECASE) if row.unless else None)
-        for row in spoken_traits()
-    )
+def _patterns() -> tuple[tuple[SpokenTrait, re.Pattern[str]], ...]:
+    return tuple((row, regex(row.pattern, re.IGNORECASE)) for row in spoken_traits())

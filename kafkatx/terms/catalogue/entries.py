@@ -251,13 +251,14 @@ class SpokenTrait:
     """What words tell of a failure that no symptom fits (spoken_traits.tsv): a name, the words, and how it is said.
 
     `kind` is one of `who`, `does`, `when` and `ends`: who fails, in doing what, on which occasion, how it ends.
+    `symptoms` are those of symptoms.tsv that tell it by themselves.
     """
 
     kind: str
     name: str
     phrase: str
     pattern: str
-    unless: str
+    symptoms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

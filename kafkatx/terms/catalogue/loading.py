@@ -179,7 +179,7 @@ def symptoms() -> tuple[Symptom, ...]:
 @cache
 def spoken_traits() -> tuple[SpokenTrait, ...]:
     """Return what words of people tell of a failure, where no symptom fits."""
-    return tuple(_entry(SpokenTrait, row) for row in _rows("spoken_traits.tsv"))
+    return tuple(_entry(SpokenTrait, row, symptoms=_names(row["symptoms"])) for row in _rows("spoken_traits.tsv"))
 
 
 @cache
