@@ -35,13 +35,23 @@ _FAILS = regex(
     r"|[Ff]ehler|schl\u00e4gt|fehlgeschlagen|h\u00e4ngt|verloren|doppelt|(?:geht|funktioniert|l\u00e4uft) nicht"
     r"|erreur|\u00e9chou\w+|plante|bloqu\w+|perdus?|marche pas|fonctionne pas|err(?:o|or|ore)|fall[ao]s?|falhas?"
     r"|falhou|fallisce|no funciona|n\u00e3o funciona|cuelga|trava|travou|duplicad\w+|perdid\w+|b\u0142\u0105d|hata)\b"
-    r"|\u0448\u0438\u0431\u043a|\u0437\u0430\u0432\u0438\u0441|\u0441\u0431\u043e\u0439|\u043f\u0430\u0434\u0430\u0435"
+    r"|\u0448\u0438\u0431\u043a|\u0437\u0430\u0432\u0438\u0441|\u0441\u0431\u043e\u0439"
+    r"|\u043f\u0430\u0434\u0430\u0435"
     r"|\u0443\u043f\u0430\u043b|\u043d\u0435 \u0440\u0430\u0431\u043e\u0442|\u0434\u0443\u0431\u043b\u0438"
     r"|\u043f\u043e\u0442\u0435\u0440"
     r"|报错|失败|异常|超时|卡住|卡死|丢失|重复|无法|出错|错误"
     r"|エラー|失敗|例外|重複|止ま|できません|できない"
     r"|오류|에러|실패|예외|중복|유실|멈추|멈췄"
-    r"|l\u1ed7i|th\u1ea5t b\u1ea1i|b\u1ecb treo",
+    r"|l\u1ed7i|th\u1ea5t b\u1ea1i|b\u1ecb treo"
+    r"|\b(?:kommt|kommen|startet|liest|sendet) (?:\w+ ){0,3}nicht"
+    r"|\b(?:bekommt|erh\u00e4lt) (?:\w+ ){0,3}(?:keine|nichts)\b"
+    r"|\bbricht ab\b|\bst\u00fcrzt\b|\bno (?:llegan?|recibe|lee|arranca|env\u00eda)\b|\bse cae\b"
+    r"|\bn\u00e3o (?:chegam?|recebe|l\u00ea|sobe|envia)\b|\bcaiu\b"
+    r"|\bne (?:re\u00e7oit|lit|d\u00e9marre|r\u00e9pond) (?:plus|pas|rien)\b"
+    r"|发不出|收不到|消费不到|读不到|起不来|届かな|届きません|動かな|動きません|안 ?됩니다|안 ?돼|못 ?(?:읽|받|보)"
+    r"|\u043d\u0435 (?:\u043f\u0440\u0438\u0445\u043e\u0434|\u0434\u043e\u0445\u043e\u0434"
+    r"|\u043f\u043e\u043b\u0443\u0447\u0430|\u0447\u0438\u0442\u0430"
+    r"|\u043e\u0442\u043f\u0440\u0430\u0432\u043b)",
     re.IGNORECASE,
 )
 """Words of failure, in the languages in which people ask."""
@@ -77,7 +87,8 @@ _OF_ONE = regex(
     r"|\bich\b|\b(?:uns|wir|unsere?\w?|meine?\w?|nous|notre|nos|mon|nosso|nossa|nuestr\w+|mi|meu|minha)\b"
     r"|\b(?:manchmal|pl\u00f6tzlich|st\u00e4ndig|immer wieder|seit (?:gestern|heute|dem|der|wir)"
     r"|parfois|soudain\w*|depuis|a veces|de repente|desde (?:que|ayer|hace|ontem|a|el)|\u00e0s vezes|ogni tanto)\b"
-    r"|[我咱]|遇到|求助|怎么|为什么|线上|有时候?|偶尔|突然|经常|昨天|今天|現在|時々|突然|たまに|困っ|ました|ますか|下さい|でしょうか|ています"
+    r"|[我咱]|遇到|求助|怎么|为什么|线上|有时候?|偶尔|突然|经常|昨天|今天|現在|時々|突然|たまに|困っ"
+    r"|ました|ますか|下さい|でしょうか|ています"
     r"|저희|제가|나요|습니다|가끔|갑자기|계속"
     r"|\b(?:иногда|вдруг|внезапно|периодически|постоянно|вчера|сегодня|после того,? как)\b"
     r"|\u0443 \u043d\u0430\u0441|\u0443 \u043c\u0435\u043d\u044f|\u043f\u043e\u0447\u0435\u043c\u0443",
@@ -92,7 +103,8 @@ _OF_PAST = regex(
 """What does so where the sentence itself names what transactions are made of."""
 _SEEN = regex(
     r"\b(?:(?:it )?(?:seems?|appears?|looks) (?:like|that|to)|appear to|apparently|sometimes|occasionally"
-    r"|randomly)\b",
+    r"|randomly|manchmal|parfois|a veces|\u00e0s vezes"
+    r"|\u0438\u043d\u043e\u0433\u0434\u0430)\b|有时候?|偶尔|時々|たまに|가끔",
     re.IGNORECASE,
 )
 """What is said of what was seen, in whatever mood the sentence goes on."""
@@ -138,7 +150,8 @@ _REPORT = regex(
 )
 """A heading of a report of a case, or the release that its author runs."""
 _TRIED = regex(
-    r"\b(?:I|we)(?:'m|'re|'ve| am| are| have| had)? (?:\w+ly )?(?:created|tried|trying|using|run|running|set up|started"
+    r"\b(?:I|we)(?:'m|'re|'ve| am| are| have| had)? (?:\w+ly )?(?:created|tried|trying|using|run|running"
+    r"|set up|started"
     r"|testing|configured|deployed|upgraded|moved|built|have a)\b",
     re.IGNORECASE,
 )
