@@ -120,7 +120,8 @@ def _explained(one: NamedError, said: tuple[Statement, ...]) -> NamedError:
     from kafkatx.findings.spoken_causes import denied_causes, fitting_causes, told_traits
 
     told, symptom = told_traits(said), "" if one.is_of_any_words else one.error
-    fits, denied = fitting_causes(said, symptom), denied_causes(said, symptom) if symptom else frozenset()
+    beside = [other for other in said if other.line == one.statement.line]
+    fits, denied = fitting_causes(said, symptom), denied_causes(beside, symptom) if symptom else frozenset()
     known = sorted(_ordered(one.candidates, said), key=denied.__contains__)
     return replace(
         one,

@@ -56,7 +56,7 @@ _FAILS = regex(
 )
 """Words of failure, in the languages in which people ask."""
 _FINE = regex(
-    r"\b(?:no|without(?: any)?|zero|0) (?:more |such |further )?"
+    r"\b(?:no|without(?: any| an?)?|zero|0) (?:more |such |further )?"
     r"(?:errors?|exceptions?|failures?|problems?|issues?|duplicates?)\b"
     r"|\b(?:error|exception|failure)[- ]"
     r"(?:handl\w+|handlers?|codes?|cases?|types?|class\w*|callbacks?|injection|mode)\b"
