@@ -7,7 +7,8 @@ catalogue names, where nothing else of the evidence is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from kafkatx.findings.endless_retries import waiting_call
 from kafkatx.findings.failure_kinds import OF_CALLS
@@ -20,8 +21,11 @@ from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.logs.calls import call_in
-from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SYMPTOM
+from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SOLVED, SYMPTOM, TRAIT
 from kafkatx.text.statements import ONLY_IDEMPOTENT
+
+if TYPE_CHECKING:
+    from kafkatx.findings.spoken_causes import FittingCause
 
 NAMED_AS_MET, NAMED_AS_SYMPTOM, SPOKEN_OF = "met", "symptom", "spoken_of"
 """How a text names something: somebody writes that it happened, writes what does not work, or speaks of any case."""
@@ -60,7 +64,8 @@ class NamedError:
     """An error or a symptom that a page names: in which words and where, what it means, the causes that fit.
 
     `known` is the protocol's error, None of a client's own and of symptoms; `speaks` are the words of the page that
-    speak for a cause, by its rule.
+    speak for a cause, by its rule, `fits` why causes fit for which nothing but traits speak, `traits` what these tell,
+    `told` the names of that; `solved` is the statement that it is over.
     """
 
     error: str
@@ -70,6 +75,10 @@ class NamedError:
     path: str
     statement: Statement
     speaks: Mapping[str, Statement] = field(default_factory=dict)
+    fits: tuple[FittingCause, ...] = ()
+    traits: tuple[str, ...] = ()
+    told: frozenset[str] = frozenset()
+    solved: Statement | None = None
 
     @property
     def named(self) -> str:
@@ -89,9 +98,7 @@ def named_errors(model: CaptureModel) -> list[NamedError]:
         for said in source.statements:
             if said.name in (MET, NAMED, SYMPTOM):
                 one = _symptom(source.path, said) if said.name == SYMPTOM else _error(source.path, said)
-                speaks = _speaking(one.candidates, source.statements)
-                first = tuple(sorted(one.candidates, key=lambda rule: rule not in speaks))
-                named = NamedError(one.error, one.known, one.means, first, one.path, said, speaks)
+                named = _explained(one, source.statements)
                 found.setdefault((source.path, _subject(named)), named)
     order = (MET, SYMPTOM, NAMED)
     return sorted(found.values(), key=lambda one: order.index(one.statement.name))
@@ -124,6 +131,29 @@ def _symptom(path: str, said: Statement) -> NamedError:
         return NamedError(said.error, None, means, (), path, said)
     row = next(row for row in symptoms() if row.name == said.error)
     return NamedError(said.error, None, row.meaning, row.rules, path, said)
+
+
+def _explained(one: NamedError, said: tuple[Statement, ...]) -> NamedError:
+    """The same with its causes in the order that the words around speak for: statements first, then traits that fit."""
+    solved = next((other for other in said if other.name == SOLVED), None)
+    speaks = _speaking(one.candidates, said)
+    first = tuple(sorted(one.candidates, key=lambda rule: rule not in speaks))
+    one = replace(one, candidates=first, speaks=speaks, solved=solved)
+    if one.named != NAMED_AS_SYMPTOM or not any(other.name == TRAIT for other in said):
+        return one
+    from kafkatx.findings.spoken_causes import denied_causes, fitting_causes, told_traits
+
+    told, symptom = told_traits(said), "" if one.is_of_any_words else one.error
+    beside = [other for other in said if other.line == one.statement.line]
+    fits, denied = fitting_causes(said, symptom), denied_causes(beside, symptom) if symptom else frozenset()
+    causes = dict.fromkeys((*(fit.rule for fit in fits), *first))
+    return replace(
+        one,
+        candidates=tuple(sorted(causes, key=lambda rule: (rule in denied, rule not in speaks))),
+        fits=fits,
+        traits=tuple(trait.phrase for trait in told),
+        told=frozenset(trait.name for trait in told),
+    )
 
 
 def _speaking(candidates: tuple[str, ...], said: tuple[Statement, ...]) -> dict[str, Statement]:

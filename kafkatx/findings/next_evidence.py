@@ -69,6 +69,8 @@ def next_evidence(model: CaptureModel, findings: Sequence[Diagnosed]) -> list[Ne
             continue
         if finding.facts.get("named") == SPOKEN_OF:
             continue  # nothing happened that evidence could show
+        if finding.facts.get("solved"):
+            continue  # who wrote it asks for nothing any more
         for ask in _of_one(model, finding):
             found.setdefault(ask, []).append(diagnosed.id)
     return [NextEvidence(ask, tuple(ids)) for ask, ids in found.items()]

@@ -176,9 +176,9 @@ def _runs(numbers: list[int]) -> str:
 
 
 def _asks_for_something(found: Diagnosed) -> bool:
-    """Whether there is something to do about it, where it is only worth knowing."""
+    """Whether there is something to do about it, where it is only worth knowing; of an open failure it stands below."""
     remedies = found.finding.remedies
-    return bool(remedies) and not remedies[0].text.startswith("Nothing")
+    return bool(remedies) and not found.finding.is_unexplained and not remedies[0].text.startswith("Nothing")
 
 
 def _first_advice(found: Diagnosed, advised: set[str], indent: int) -> Iterator[RenderableType]:

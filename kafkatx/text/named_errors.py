@@ -34,13 +34,16 @@ from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.spoken_cases import spoken_cases
+from kafkatx.text.spoken_cases import Sentence, says_solved, sentences_of, spoken_cases
 from kafkatx.text.statements import speaking_on
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 """Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
 and neither he nor a program says a word of transactions."""
+SOLVED, TRAIT = "solved", "spoken_trait"
+"""Names of the statement that what a page tells of is over, and of what else it tells of a failure
+(text/spoken_traits.py), whose own name is in `error`."""
 OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 """Parts of the names of calls of a transactional producer, in any language."""
 FAILED, KAFKA_FAILED = "failed", "kafka_failed"
@@ -62,7 +65,7 @@ FEWEST_WORDS, FEWEST_LINES = 6, 2
 """Words that make a line prose, and lines of it that describe a case."""
 _WORDS = regex(r"\b[a-z]{2,}\b")
 _OF_TRANSACTIONS = regex(
-    r"transact|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
+    r"transa(?:ct|kt|cc|\u00e7)|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
     r"|\u4e8b\u52a1|\u4e8b\u52d9|\u7cbe\u786e\u4e00\u6b21"
     r"|\ud2b8\ub79c\uc7ad\uc158|\u30c8\u30e9\u30f3\u30b6\u30af\u30b7\u30e7\u30f3|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446",
     re.IGNORECASE,
@@ -159,6 +162,8 @@ def _named_in(page: FramedPage) -> tuple[Statement, ...]:
         said = []
     said = _without_code(source, said) if said else []
     of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
+    if said:
+        said += _traits_beside(source, words, said)
     said += _symptoms_on(of_calls, of_frames=True)
     if not (named or said):
         said = _failed_in(source, words, is_about_transactions=may_count)
@@ -166,7 +171,14 @@ def _named_in(page: FramedPage) -> tuple[Statement, ...]:
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
     foreign = () if is_about_transactions else _foreign(words.lines())
-    return (*foreign, *tuple(first.values())[:MOST])
+    return (*foreign, *tuple(first.values())[:MOST], *(_solved(source, words) if first else ()))
+
+
+def _solved(source: Sequence[Line], words: _Words) -> Iterator[Statement]:
+    """Yield the line, if there is one, that says that what a page tells of is over."""
+    line = next((line for line in source if says_solved(line.text) and line in words), None)
+    if line is not None:
+        yield Statement(SOLVED, line.number, quoted_at(line.text, 0))
 
 
 def _failed_in(source: Sequence[Line], words: _Words, *, is_about_transactions: bool) -> list[Statement]:
@@ -177,7 +189,24 @@ def _failed_in(source: Sequence[Line], words: _Words, *, is_about_transactions: 
     talk = explained(source) if cases else frozenset()
     cases = [one for one in cases if one.line.position not in talk]
     name = FAILED if is_about_transactions else KAFKA_FAILED
-    return [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=name) for one in cases]
+    failed = [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=name) for one in cases]
+    return [*failed, *_traits(source, words, cases)] if failed and is_about_transactions else failed
+
+
+def _traits_beside(source: Sequence[Line], words: _Words, said: Sequence[Statement]) -> list[Statement]:
+    """What a text tells of the symptoms that it names, beside them."""
+    numbers = [one.number for one in source]
+    sentences = list(sentences_of(source, words.__contains__))
+    begins = [numbers.index(one.line.number) for one in sentences]
+    at = {bisect_right(begins, numbers.index(one.line)) - 1 for one in said}
+    return _traits(source, words, [sentences[place] for place in sorted(at) if place >= 0])
+
+
+def _traits(source: Sequence[Line], words: _Words, cases: Sequence[Sentence]) -> list[Statement]:
+    """What a text tells of failures that no table knows: asked of few texts, so loaded for them."""
+    from kafkatx.text.spoken_traits import traits_told
+
+    return traits_told(list(sentences_of(source, words.__contains__)), cases)
 
 
 def _foreign(words: Iterable[Line]) -> Iterator[Statement]:

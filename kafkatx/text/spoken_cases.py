@@ -30,27 +30,38 @@ _FAILS = regex(
     r"|losing|missing|dropped|vanish\w*|disappear\w*|duplicate[sd]?|duplicat(?:ion|ing)|twice|refused|rejected"
     r"|\w+(?:error|exception)|kill(?:s|ed)|undefined|leak(?:s|ed)?|out of memory|OOM|but not|despite|even though"
     r"|still\b.{1,80}\beven (?:if|when|after)|denied|fenced|corrupt\w*|wrong(?:ly)?|bug|problems?|issues?|trouble"
-    r"|unfortunately"
+    r"|unfortunately|even (?:tx|transaction)|(?:rolled back|aborted),? (?:but|yet)"
     r"|(?:should|must)(?: not|n't) (?:be|have|get)"
     r"|[Ff]ehler|schl\u00e4gt|fehlgeschlagen|h\u00e4ngt|verloren|doppelt|(?:geht|funktioniert|l\u00e4uft) nicht"
     r"|erreur|\u00e9chou\w+|plante|bloqu\w+|perdus?|marche pas|fonctionne pas|err(?:o|or|ore)|fall[ao]s?|falhas?"
     r"|falhou|fallisce|no funciona|n\u00e3o funciona|cuelga|trava|travou|duplicad\w+|perdid\w+|b\u0142\u0105d|hata)\b"
-    r"|\u0448\u0438\u0431\u043a|\u0437\u0430\u0432\u0438\u0441|\u0441\u0431\u043e\u0439|\u043f\u0430\u0434\u0430\u0435"
+    r"|\u0448\u0438\u0431\u043a|\u0437\u0430\u0432\u0438\u0441|\u0441\u0431\u043e\u0439"
+    r"|\u043f\u0430\u0434\u0430\u0435"
     r"|\u0443\u043f\u0430\u043b|\u043d\u0435 \u0440\u0430\u0431\u043e\u0442|\u0434\u0443\u0431\u043b\u0438"
     r"|\u043f\u043e\u0442\u0435\u0440"
     r"|报错|失败|异常|超时|卡住|卡死|丢失|重复|无法|出错|错误"
     r"|エラー|失敗|例外|重複|止ま|できません|できない"
     r"|오류|에러|실패|예외|중복|유실|멈추|멈췄"
-    r"|l\u1ed7i|th\u1ea5t b\u1ea1i|b\u1ecb treo",
+    r"|l\u1ed7i|th\u1ea5t b\u1ea1i|b\u1ecb treo"
+    r"|\b(?:kommt|kommen|startet|liest|sendet) (?:\w+ ){0,3}nicht"
+    r"|\b(?:bekommt|erh\u00e4lt) (?:\w+ ){0,3}(?:keine|nichts)\b"
+    r"|\bbricht ab\b|\bst\u00fcrzt\b|\bno (?:llegan?|recibe|lee|arranca|env\u00eda)\b|\bse cae\b"
+    r"|\bn\u00e3o (?:chegam?|recebe|l\u00ea|sobe|envia)\b|\bcaiu\b"
+    r"|\bne (?:re\u00e7oit|lit|d\u00e9marre|r\u00e9pond) (?:plus|pas|rien)\b"
+    r"|发不出|收不到|消费不到|读不到|起不来|届かな|届きません|動かな|動きません|안 ?됩니다|안 ?돼|못 ?(?:읽|받|보)"
+    r"|\u043d\u0435 (?:\u043f\u0440\u0438\u0445\u043e\u0434|\u0434\u043e\u0445\u043e\u0434"
+    r"|\u043f\u043e\u043b\u0443\u0447\u0430|\u0447\u0438\u0442\u0430"
+    r"|\u043e\u0442\u043f\u0440\u0430\u0432\u043b)",
     re.IGNORECASE,
 )
 """Words of failure, in the languages in which people ask."""
 _FINE = regex(
-    r"\b(?:no|without(?: any)?|zero|0) (?:more |such |further )?"
+    r"\b(?:no|without(?: any| an?)?|zero|0) (?:more |such |further )?"
     r"(?:errors?|exceptions?|failures?|problems?|issues?|duplicates?)\b"
     r"|\b(?:error|exception|failure)[- ]"
     r"(?:handl\w+|handlers?|codes?|cases?|types?|class\w*|callbacks?|injection|mode)\b"
     r"|\bfail(?:s|ed)?[- ](?:over|fast)\b"
+    r"|\b(?:can(?:not|'t)|could not|couldn't) (?:afford|risk|tolerate|accept)\b"
     r"|\bnothing (?:has |was |is |went )?(?:failed|fails|lost|wrong|crashed|broke\w*)\b"
     r"|\b(?:this|that|it) (?:is|was) (?:not|n't) (?:an? )?(?:problem|issue|bug)\b"
     r"|\bdo not (?:use|set|call|share|forget)\b|\bbug ?fix(?:es)?\b|\bissues?/\d"
@@ -74,8 +85,12 @@ _OF_ONE = regex(
     r"|^\W*(?:reason|error|exception|failure|issue|problem|symptom|result|actual|observed|bug)s?"
     r"(?: of| behaviou?r| result| error)?\b[\w ]{0,20}:"
     r"|\bich\b|\b(?:uns|wir|unsere?\w?|meine?\w?|nous|notre|nos|mon|nosso|nossa|nuestr\w+|mi|meu|minha)\b"
-    r"|[我咱]|遇到|求助|怎么|为什么|线上|困っ|ました|ますか|下さい|でしょうか|ています"
-    r"|저희|제가|나요|습니다"
+    r"|\b(?:manchmal|pl\u00f6tzlich|st\u00e4ndig|immer wieder|seit (?:gestern|heute|dem|der|wir)"
+    r"|parfois|soudain\w*|depuis|a veces|de repente|desde (?:que|ayer|hace|ontem|a|el)|\u00e0s vezes|ogni tanto)\b"
+    r"|[我咱]|遇到|求助|怎么|为什么|线上|有时候?|偶尔|突然|经常|昨天|今天|現在|時々|突然|たまに|困っ"
+    r"|ました|ますか|下さい|でしょうか|ています"
+    r"|저희|제가|나요|습니다|가끔|갑자기|계속"
+    r"|\b(?:иногда|вдруг|внезапно|периодически|постоянно|вчера|сегодня|после того,? как)\b"
     r"|\u0443 \u043d\u0430\u0441|\u0443 \u043c\u0435\u043d\u044f|\u043f\u043e\u0447\u0435\u043c\u0443",
     re.IGNORECASE,
 )
@@ -88,7 +103,8 @@ _OF_PAST = regex(
 """What does so where the sentence itself names what transactions are made of."""
 _SEEN = regex(
     r"\b(?:(?:it )?(?:seems?|appears?|looks) (?:like|that|to)|appear to|apparently|sometimes|occasionally"
-    r"|randomly)\b",
+    r"|randomly|manchmal|parfois|a veces|\u00e0s vezes"
+    r"|\u0438\u043d\u043e\u0433\u0434\u0430)\b|有时候?|偶尔|時々|たまに|가끔",
     re.IGNORECASE,
 )
 """What is said of what was seen, in whatever mood the sentence goes on."""
@@ -107,6 +123,18 @@ _PERSON = regex(r"\bI\b|\b(?:my|we|our|following)\b")
 _PROMISED = regex(r"\b(?:ensur|guarante|prevent|avoid|protect)\w*|\bmak(?:es?|ing) sure\b|\bso that\b", re.IGNORECASE)
 """What a program promises: what it names does not happen."""
 _SOLVED = regex(r"\b(?:fixed|solved|resolved|works? (?:again|now|fine)|no longer)\b", re.IGNORECASE)
+_SOLVED_IT = regex(
+    r"\b(?:I|we)(?:'ve| have| had)? (?:\w+ ){0,2}?(?:solved|fixed|resolved)"
+    r" (?:it|this|that|my|our|the (?:problem|issue))\b"
+    r"|\b(?:problem|issue|bug) (?:is|was|has been|got|seems) (?:\w+ )?(?:solved|fixed|resolved|gone)\b"
+    r"|\b(?:solved|fixed) (?:it|my problem|the problem|the issue)\b"
+    r"|\b(?:it|everything|all) works (?:again|fine now|now)\b"
+    r"|\bProblem (?:ist |wurde )?(?:gel\u00f6st|behoben)"
+    r"|\bprobl[e\u00e8]m[ea] (?:est |est\u00e1 |fue |foi )?(?:r\u00e9solu|resuelto|resolvido|solucionado)"
+    r"|解决了|已解决|解決しました|해결(?:했|됐|되었|하였)|проблем\w* решен|решил\w* проблем",
+    re.IGNORECASE,
+)
+"""How somebody says that what he tells of is over."""
 _UNSOLVED = regex(r"\b(?:not|never|still)\b|n't\b", re.IGNORECASE)
 _UNABLE = regex(r"\b(?:can|could|will|would)(?:n't| ?not)\b|\bcan't\b|\bwon't\b", re.IGNORECASE)
 """What is no mood, other than `can` and `would`."""
@@ -115,10 +143,19 @@ _LAG_OF_MARKER = regex(r"\blag\b.{0,60}\b(?:1|one)\b", re.IGNORECASE)
 _REPORT = regex(
     r"\W*(?:describe the (?:bug|issue|problem)|bug report|(?:steps )?to reproduce|how to reproduce"
     r"|(?:expected|actual|current)(?: behaviou?r| results?|(?=\W*$))|what (?:happened|went wrong)"
-    r"|what (?:did|do) you (?:do|expect|see))\b",
+    r"|what (?:did|do) you (?:do|expect|see)|issue description)\b"
+    r"|[\w .-]{0,30}(?:\bversions?\b|版本号?|バージョン|버전|\bversi[o\u00f3]n\b|\bvers\u00e3o\b"
+    r"|\b\u0432\u0435\u0440\u0441\u0438\u044f\b)[\w .-]{0,20}[:\uff1a ]\s*v?\d+\.\d",
     re.IGNORECASE,
 )
-"""A heading of a report of a case."""
+"""A heading of a report of a case, or the release that its author runs."""
+_TRIED = regex(
+    r"\b(?:I|we)(?:'m|'re|'ve| am| are| have| had)? (?:\w+ly )?(?:created|tried|trying|using|run|running"
+    r"|set up|started"
+    r"|testing|configured|deployed|upgraded|moved|built|have a)\b",
+    re.IGNORECASE,
+)
+"""What somebody did himself: what fails on such a page is his case."""
 _WHAT = regex(
     r"transa[ck\u00e7z]|exactly[- _]once|read[-_ ]?committed|idempot|\beos\b|\btxn?s?\b|\bLSO\b|last stable offset"
     r"|\bproducers?[ _.-]?(?:ids?|epochs?|sessions?|fenc\w+)\b|\bcoordinators?\b|\bfenc(?:ed|ing)\b"
@@ -129,7 +166,7 @@ _WHAT = regex(
 """What transactions are made of."""
 _KAFKA = regex(
     r"kafka|producer|consumer|transactional[._]?id|\bbrokers?\b|\boffsets?\b|\btopics?\b|exactly[- _]once"
-    r"|read[-_ ]?committed",
+    r"|read[-_ ]?committed|ブローカー|브로커|брокер",
     re.IGNORECASE,
 )
 _NAMED = regex(r"kafka|redpanda", re.IGNORECASE)
@@ -162,16 +199,22 @@ def spoken_cases(
     """Yield sentences of a page that tell of a failure; `is_told` says which lines are its author's own."""
     if not any(is_told(line) and _may_tell(line.text) for line in source):
         return
-    sentences = list(_sentences(source, is_told))
+    sentences = list(sentences_of(source, is_told))
     theirs, what = (_KAFKA, _WHAT) if is_about_transactions else (_NAMED, _OF_KAFKA)
     if not any(theirs.search(line.text) for line in source):
         return
     is_report = any(_REPORT.match(line.text) for line in source)
+    is_own = is_report or any(_TRIED.search(one.text) for one in sentences)
     for number, one in enumerate(sentences):
         near = " ".join(other.text for other in sentences[max(0, number - 1) : number + 2])
         is_named = what.search(one.text) is not None
-        if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report):
+        if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_own):
             yield one
+
+
+def says_solved(text: str) -> bool:
+    """Whether a line says that what its page tells of is over, and takes nothing of that back."""
+    return _SOLVED_IT.search(text) is not None and not (_UNSOLVED.search(text) or "?" in text or _OTHER.match(text))
 
 
 def _may_tell(text: str) -> bool:
@@ -181,19 +224,25 @@ def _may_tell(text: str) -> bool:
     return not is_value and _FAILS.search(text) is not None
 
 
-def tells_of_failure(sentence: str, *, is_named: bool = True, is_report: bool = False) -> bool:
+def tells_of_failure(sentence: str, *, is_named: bool = True, is_report: bool = False, is_own: bool = False) -> bool:
     """Whether a sentence tells of what failed, or went otherwise than was expected, in one case.
 
-    `is_named` whether it names what failed itself, `is_report` whether it is one of a report.
+    `is_named` whether it names what failed itself, `is_report` whether it is one of a report, `is_own` whether the page
+    is about what its author did.
     """
     if _EXPECTED.search(sentence):
         return True
-    if _FAILS.search(_FINE.sub(" ", sentence)) is None or _LAG_OF_MARKER.search(sentence):
+    if _FAILS.search(without_what_went_well(sentence)) is None or _LAG_OF_MARKER.search(sentence):
         return False
     if _is_of_other_cases(sentence, is_report=is_report):
         return False
-    is_of_seen = is_report or _OF_PAST.search(sentence) is not None
+    is_of_seen = is_report or is_own or _OF_PAST.search(sentence) is not None
     return _OF_ONE.search(sentence) is not None or (is_of_seen and is_named)
+
+
+def without_what_went_well(sentence: str) -> str:
+    """A sentence without the words that say that nothing of the kind happened, or that only name a thing."""
+    return _FINE.sub(" ", sentence)
 
 
 def _is_of_other_cases(sentence: str, *, is_report: bool) -> bool:
@@ -205,8 +254,8 @@ def _is_of_other_cases(sentence: str, *, is_report: bool) -> bool:
     return not (is_report or _SEEN.search(sentence)) and is_of_any_case(_UNABLE.sub("fails to", sentence))
 
 
-def _sentences(source: Sequence[Line], is_told: Callable[[Line], bool]) -> Iterator[Sentence]:
-    """Yield the sentences of a page, each over all lines that it is written on."""
+def sentences_of(source: Sequence[Line], is_told: Callable[[Line], bool]) -> Iterator[Sentence]:
+    """Yield the sentences of a page that its author wrote, each over all lines that it is written on."""
     texts = [line.text for line in source]
     begun: list[Line] = []
     is_fenced = False

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kafkatx.terms.records import dataclass
-from kafkatx.words.explanation import ConsideredWords, Phrase, left_open
-from kafkatx.words.template import Text, pick
-from kafkatx.words.values import Duration, Quoted
+from kafkatx.words.explanation import Bound, ConsideredWords, Phrase, left_open
+from kafkatx.words.template import Text, pick, render
+from kafkatx.words.values import Duration, NameList, Quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,3 +247,23 @@ CANDIDATES = dict(
     )
 )
 """What is said of each cause, by rule; some are mechanisms that no rule looks for yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenFacts:
+    """A cause for which only somebody's words speak: why it fits them, which they are, and what would decide."""
+
+    rule: str
+    because: str
+    words: NameList
+    decided_by: str | None
+
+
+SPOKEN = Phrase(SpokenFacts, left_open("{rule}", "{because}: {words}", "{decided_by}"))
+"""What is said of such a cause."""
+
+
+def spoken_candidate(rule: str, because: str, words: tuple[str, ...]) -> Bound[ConsideredWords]:
+    """Say why a cause fits somebody's words; what would decide is that of the same cause anywhere else."""
+    quoted = NameList(f"{Quoted(word)}" for word in words)
+    return SPOKEN.of(SpokenFacts(rule, because, quoted, render(CANDIDATES[rule].words.decided_by, CandidateFacts())))

@@ -15,9 +15,10 @@ from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.candidates.weighing import MOST
-from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
+from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts, spoken_candidate
 from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.events import Statement
 from kafkatx.text.sayings import is_done_again, names_read_committed
 from kafkatx.text.statements import ONLY_IDEMPOTENT
 from kafkatx.words.explanation import Bound, ConsideredWords, Words, included, remedy, step
@@ -31,13 +32,18 @@ INIT_HANGS = "init_hangs"
 ABORTED_VISIBLE, RECORDS_TWICE = "aborted_visible", "records_twice"
 """Symptoms of a reader with the default isolation level, among others."""
 
+INIT, SEEN = "init", "seen"
+"""What only words tell (spoken_traits.tsv): that initialising fails, that aborted records are seen."""
+MISCONFIGURED = "misconfiguration"
+
 
 @facts
 class NamedFacts:
     """An error (`error`, `protocol_name` and `code` as in Facts of the rule), or a symptom, that a text names.
 
     `named` tells how (findings/named_errors.py); `said` are the words; `others` what else it names; `candidates` and
-    `open` the causes that fit.
+    `open` the causes that fit; `traits` what words tell that no table knows, among it that initialising fails
+    (`fails_to_init`), or that aborted records are seen (`sees_aborted`); `solved` the words by which it is over.
     """
 
     named: str
@@ -53,6 +59,15 @@ class NamedFacts:
     worked_before: bool
     reads_committed: bool
     is_only_idempotent: bool
+    traits: NameList | None = None
+    fails_to_init: bool = False
+    sees_aborted: bool = False
+    solved: Quoted | None = None
+
+    @property
+    def first(self) -> str | None:
+        """The cause that explains most of what only words tell, as sentences call it."""
+        return self.candidates[0].replace("_", " ") if self.traits and self.candidates else None
 
     @property
     def is_met(self) -> bool:
@@ -62,13 +77,13 @@ class NamedFacts:
     @property
     def waits_for_init(self) -> bool:
         """Whether it is initTransactions that does not come back, of what is not said to have worked before."""
-        return self.error == INIT_HANGS and not self.worked_before
+        return (self.error == INIT_HANGS or self.fails_to_init) and not self.worked_before
 
     @property
     def may_read_all(self) -> bool:
         """Whether aborted records may be seen, and the reader is not said to read committed ones only."""
-        may_be = self.error == ABORTED_VISIBLE or (self.error == RECORDS_TWICE and not self.is_only_idempotent)
-        return may_be and not self.reads_committed
+        is_twice = self.error == RECORDS_TWICE and not self.is_only_idempotent
+        return (self.error == ABORTED_VISIBLE or self.sees_aborted or is_twice) and not self.reads_committed
 
     @property
     def is_of_frames(self) -> bool:
@@ -99,11 +114,32 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
         said=Quoted(one.statement.text),
         others=_names(others),
         candidates=NameList(rules),
-        open=tuple(CANDIDATES[rule].of(CandidateFacts(said=_said(one, rule))) for rule in rules),
-        lines=testimony_refs(one.path, [one.statement]),
+        open=_open(one, rules),
+        lines=testimony_refs(one.path, _lines(one)),
         worked_before=_worked_before(model, one),
-        reads_committed=names_read_committed(one.statement.text) or _says(model, one, READS_COMMITTED),
+        reads_committed=_reads_committed(model, one),
         is_only_idempotent=_says(model, one, ONLY_IDEMPOTENT),
+        traits=NameList(one.traits) if one.traits else None,
+        fails_to_init=INIT in one.told and MISCONFIGURED in rules,
+        sees_aborted=SEEN in one.told,
+        solved=Quoted(one.solved.text) if one.solved is not None else None,
+    )
+
+
+def _reads_committed(model: CaptureModel, one: NamedError) -> bool:
+    """Whether somebody says, in a name, a statement or in any words, that the reader reads committed records only."""
+    is_told = names_read_committed(one.statement.text) or READS_COMMITTED in one.told
+    return is_told or _says(model, one, READS_COMMITTED)
+
+
+def _open(one: NamedError, rules: Sequence[str]) -> tuple[Bound[ConsideredWords], ...]:
+    """What is said of the causes that fit: of those for which only traits speak, which words."""
+    fits = {fit.rule: fit for fit in one.fits}
+    return tuple(
+        spoken_candidate(rule, fits[rule].because, fits[rule].words)
+        if rule in fits and rule not in one.speaks
+        else CANDIDATES[rule].of(CandidateFacts(said=_said(one, rule)))
+        for rule in rules
     )
 
 
@@ -111,6 +147,14 @@ def _said(one: NamedError, rule: str) -> Quoted | None:
     """The words of the page that speak for a cause, unless they are those of the error or the symptom."""
     found = one.speaks.get(rule)
     return Quoted(found.text) if found is not None and found.text != one.statement.text else None
+
+
+def _lines(one: NamedError) -> list[Statement]:
+    """The line that tells it, and others whose words speak for the first cause."""
+    lines = {one.statement.line: one.statement}
+    for said in one.fits[0].said if one.fits else ():
+        lines.setdefault(said.line, said)
+    return list(lines.values())
 
 
 def _worked_before(model: CaptureModel, one: NamedError) -> bool:
@@ -134,6 +178,7 @@ FEW_BROKERS = remedy(
     "transaction.state.log.min.isr to 1",
     "broker",
     needs="waits_for_init",
+    unless="solved",
 )
 READ_ONLY_COMMITTED = remedy(
     text="Look first at the reader's isolation.level: its default, read_uncommitted, reads aborted records as well",
@@ -141,6 +186,12 @@ READ_ONLY_COMMITTED = remedy(
     config="isolation.level",
     proposed="read_committed",
     needs="may_read_all",
+    unless="solved",
+)
+DONE = remedy(
+    "Nothing to do if that holds; else add to this text what the program printed, with its times",
+    "application",
+    needs="solved",
 )
 BRING = remedy(
     (
@@ -153,6 +204,7 @@ BRING = remedy(
         ),
     ),
     "application",
+    unless="solved",
 )
 
 BY_WHAT = pick("is_of_frames", {True: "its error is cut off"}, "in somebody's words")
@@ -164,7 +216,7 @@ NAMED_WORDS = Words(
     title=(
         pick(
             "named",
-            {NAMED_AS_MET: "{error} mentioned", NAMED_AS_SYMPTOM: ("{means}, ", BY_WHAT)},
+            {NAMED_AS_MET: "{error} mentioned", NAMED_AS_SYMPTOM: ("{means}, ", BY_WHAT, "[, may be {first}]")},
             "{error} only mentioned",
         ),
     ),
@@ -192,8 +244,10 @@ NAMED_WORDS = Words(
             f"The text speaks of {NAME}. Nothing in it shows that somebody met it;[ {{perhaps}}] nobody did.",
         ),
         "[ The text names {others}, too.]",
+        "[ Its words tell of {traits}.]",
+        "[ It says that this is over: {solved}.]",
     ),
     steps=(step(pick("is_of_frames", {True: "This is the frame"}, "These are the words"), cites="lines"),),
     considered=(included("open"),),
-    remedies=(FEW_BROKERS, READ_ONLY_COMMITTED, BRING),
+    remedies=(FEW_BROKERS, READ_ONLY_COMMITTED, DONE, BRING),
 )

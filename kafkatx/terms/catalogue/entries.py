@@ -247,6 +247,35 @@ class Symptom:
 
 
 @dataclass(frozen=True, slots=True)
+class SpokenTrait:
+    """What words tell of a failure that no symptom fits (spoken_traits.tsv): a name, the words, and how it is said.
+
+    `kind` is one of `who`, `does`, `when` and `ends`: who fails, in doing what, on which occasion, how it ends.
+    `symptoms` are those of symptoms.tsv that tell it by themselves.
+    """
+
+    kind: str
+    name: str
+    phrase: str
+    pattern: str
+    symptoms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenCause:
+    """A mechanism that explains traits told together (spoken_causes.tsv), and why it does.
+
+    Of each of `needs` one trait must be told, of none of `unless` all. Traits are those of SpokenTrait, and statements.
+    """
+
+    rule: str
+    needs: tuple[tuple[str, ...], ...]
+    unless: tuple[tuple[str, ...], ...]
+    because: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class KnownDefect:
     """A defect of a client library or of a broker, as its makers know it: where it is, how it shows, what to do.
 

@@ -23,6 +23,8 @@ from kafkatx.terms.catalogue.entries import (
     ProtocolError,
     Signs,
     Spelling,
+    SpokenCause,
+    SpokenTrait,
     Stated,
     StateEntry,
     StatementPattern,
@@ -171,6 +173,26 @@ def symptoms() -> tuple[Symptom, ...]:
     """Return what people say that does not work, and what may be behind it."""
     return tuple(
         _entry(Symptom, row, rules=_names(row["rules"]), holds=_parts(row["holds"])) for row in _rows("symptoms.tsv")
+    )
+
+
+@cache
+def spoken_traits() -> tuple[SpokenTrait, ...]:
+    """Return what words of people tell of a failure, where no symptom fits."""
+    return tuple(_entry(SpokenTrait, row, symptoms=_names(row["symptoms"])) for row in _rows("spoken_traits.tsv"))
+
+
+@cache
+def spoken_causes() -> tuple[SpokenCause, ...]:
+    """Return which mechanisms explain what words tell together; of those that fit equally the commoner first."""
+    return tuple(
+        _entry(
+            SpokenCause,
+            row,
+            needs=tuple(tuple(group.split("|")) for group in row["needs"].split(" & ")),
+            unless=tuple(tuple(all_of.split(" & ")) for all_of in row["unless"].split(" | ")) if row["unless"] else (),
+        )
+        for row in _rows("spoken_causes.tsv")
     )
 
 
