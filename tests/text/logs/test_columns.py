@@ -94,7 +94,7 @@ def test_entries_that_come_again_say_what_each_says(tmp_path, monkeypatch, kind)
     path = repeated_log.write(tmp_path / "server.log", 600_000, kind)
     slow, fast = both(path)
     assert fast == slow
-    monkeypatch.setattr(Repeated, "whole", lambda self, cut, start, end: None)
+    monkeypatch.setattr(Repeated, "whole", lambda self, cut, start, end, number: None)
     each, _ = both(path)
     assert each == slow
 
