@@ -90,7 +90,7 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
     for row in numbers[np.isin(model.events["kind"][numbers], FAILURES)].tolist():
         exception, message = _root(model, row)
         if not (name := simple_name(exception)):
-            silent += [row] if model.kind(row) in TO_ERROR else []
+            silent += [row] if model.kind(row) in TO_ERROR and _is_of_somebody(model, row) else []
             continue
         call, at = call_of(model, row), int(model.times[row])
         group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
@@ -111,11 +111,17 @@ def _unnamed(model: LogModel, rows: list[int]) -> list[_Group]:
     return [_Group({UNNAMED}, "", int(model.times[rows[0]]), sorted(rows))] if rows else []
 
 
+def _is_of_somebody(model: LogModel, row: int) -> bool:
+    """Whether a line says when, or who: what people quote from a manual says neither."""
+    return model.times[row] >= 0 or bool(model.string(row, "client_id") or model.string(row, "transactional_id"))
+
+
 def _error_states(model: LogModel, rows: Array) -> list[int]:
     """Lines by which librdkafka's state of the transaction became an error: the first of each kind."""
     mine = rows[model.events["kind"][rows] == EventKind.client_state]
     _, firsts = np.unique(model.events["detail_code"][mine], return_index=True)
-    return [row for row in mine[firsts].tolist() if (model.string(row, "detail") or "").endswith(ERROR_STATES)]
+    ends = [row for row in mine[firsts].tolist() if (model.string(row, "detail") or "").endswith(ERROR_STATES)]
+    return [row for row in ends if _is_of_somebody(model, row)]
 
 
 def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) -> bool:
