@@ -442,6 +442,7 @@ def test_a_client_that_only_says_that_it_is_in_an_error_state_has_failed(line, c
         f"{SARAMA_STATE}ProducerTxnStateEndTransaction|ProducerTxnStateCommittingTransaction",
         f"{RDKAFKA_STATE}InTransaction -> BeginCommit",
         f"{RDKAFKA_STATE}AbortableError -> AbortingTransaction",
+        "* abort, seek back, begin again. In the log: `%3|...|TXNERR|...: Current transaction failed in state ...`",
     ],
 )
 def test_a_state_that_is_none_of_an_error_is_no_failure(line, tmp_path):

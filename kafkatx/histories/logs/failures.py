@@ -88,7 +88,7 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
     for row in [int(row) for row in rows if kinds[row] in _NUMBERS]:
         exception, message = _root(model, row)
         if not (name := simple_name(exception)):
-            silent += [row] if model.kind(row) in TO_ERROR else []
+            silent += [row] if model.kind(row) in TO_ERROR and _is_of_somebody(model, row) else []
             continue
         call, at = call_of(model, row), int(model.times[row])
         group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
@@ -109,13 +109,19 @@ def _unnamed(model: LogModel, rows: list[int]) -> list[_Group]:
     return [_Group({UNNAMED}, "", int(model.times[rows[0]]), sorted(rows))] if rows else []
 
 
+def _is_of_somebody(model: LogModel, row: int) -> bool:
+    """Whether a line says when, or who: what people quote from a manual says neither."""
+    return model.times[row] >= 0 or bool(model.string(row, "client_id") or model.string(row, "transactional_id"))
+
+
 def _error_states(model: LogModel, rows: Sequence[int]) -> list[int]:
     """Lines by which librdkafka's state of the transaction became an error: the first of each kind."""
     kinds, first = model.kind_numbers, dict[str, int]()
     for row in rows:
         if kinds[row] == EventKind.client_state:
             first.setdefault(model.string(row, "detail") or "", int(row))
-    return [row for detail, row in first.items() if detail.endswith(ERROR_STATES)]
+    ends = [row for detail, row in first.items() if detail.endswith(ERROR_STATES)]
+    return [row for row in ends if _is_of_somebody(model, row)]
 
 
 def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) -> bool:
