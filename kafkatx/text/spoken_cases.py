@@ -27,7 +27,8 @@ _FAILS = regex(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|exceptions?|crash(?:e[sd]|ing)?|die[sd]|dead|broken|breaks|broke|stuck"
     r"|hang(?:s|ing)?|hung|freezes|frozen?|block(?:s|ed)|times out|timed[- ]out|unable|cannot|can't|couldn't|won't"
     r"|(?:does|do|did|is|are|was|were)(?:n't|nt| not)|not (?:work|get|enter|reach|see|receiv)\w*|never|lost|loses"
-    r"|losing|missing|dropped|vanish\w*|disappear\w*|duplicate[sd]?|duplicat(?:ion|ing)|twice|refused|rejected"
+    r"|losing|missing|dropped|vanish\w*|disappear\w*|duplicate[sd]?|duplicat(?:ion|ing)|twice|a second time"
+    r"|refused|rejected"
     r"|\w+(?:error|exception)|kill(?:s|ed)|undefined|leak(?:s|ed)?|out of memory|OOM|but not|despite|even though"
     r"|still\b.{1,80}\beven (?:if|when|after)|denied|fenced|corrupt\w*|wrong(?:ly)?|bug|problems?|issues?|trouble"
     r"|unfortunately|even (?:tx|transaction)|(?:rolled back|aborted),? (?:but|yet)"
@@ -56,7 +57,7 @@ _FAILS = regex(
 )
 """Words of failure, in the languages in which people ask."""
 _FINE = regex(
-    r"\b(?:no|without(?: any| an?)?|zero|0) (?:more |such |further )?"
+    r"\b(?:no|without(?: any)?|zero|0) (?:more |such |further )?"
     r"(?:errors?|exceptions?|failures?|problems?|issues?|duplicates?)\b"
     r"|\b(?:error|exception|failure)[- ]"
     r"(?:handl\w+|handlers?|codes?|cases?|types?|class\w*|callbacks?|injection|mode)\b"

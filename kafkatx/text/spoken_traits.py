@@ -32,6 +32,8 @@ _HOPED = regex(
     re.IGNORECASE,
 )
 """The heading of what somebody expected."""
+_UNHARMED = regex(r"\bwithout an? (?:error|exception|failure)\b", re.IGNORECASE)
+"""What is no error, in a sentence that may tell of something else that failed."""
 _DENIED = regex(
     r"(?:\b(?:no|not|without|never|neither|nor|isn't|wasn't|aren't|weren't|kein\w*|ohne|nicht|sin|sem|sans|aucun\w*"
     r"|\u0431\u0435\u0437|\u043d\u0435)\s+(?:\w+\s+){0,2}|\u6ca1\u6709?|\u672a|\u4e0d\u662f)$",
@@ -47,7 +49,7 @@ def traits_told(sentences: Sequence[Sentence], cases: Sequence[Sentence]) -> lis
     """
     first: dict[str, Statement] = {}
     for one in _that_count(sentences, cases):
-        text = without_what_went_well(one.text)
+        text = _UNHARMED.sub(" ", without_what_went_well(one.text))
         for trait, pattern in _patterns():
             if trait.name not in first and (found := _told(trait, pattern, text)) is not None:
                 first[trait.name] = Statement(TRAIT, one.line.number, found[0].strip(), error=trait.name)

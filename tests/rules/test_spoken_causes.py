@@ -11,7 +11,7 @@ import pytest
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
 from kafkatx.rules.candidates.words import CANDIDATES
-from kafkatx.terms.catalogue.loading import spoken_causes, spoken_traits, statement_patterns
+from kafkatx.terms.catalogue.loading import spoken_causes, spoken_traits, statement_patterns, symptoms
 from kafkatx.terms.errors import NothingReadableError
 from kafkatx.words.asked import DECIDES
 
@@ -160,6 +160,7 @@ def test_a_trait_is_of_a_kind_and_is_asked_for(trait):
     assert trait.kind in KINDS
     assert trait.phrase
     assert trait.name not in STATEMENTS
+    assert set(trait.symptoms) <= {symptom.name for symptom in symptoms()}
 
 
 def test_a_trait_stands_in_one_row():
