@@ -72,7 +72,8 @@ _OF_TRANSACTIONS = regex(
 )
 _OF_THEIR_PARTS = regex(
     r"isolation[._ -]level|\b(?:aborted|unstable) (?:messages?|records?)\b|(?<![a-z])producer[ _.-]?(?:ids?|epochs?)\b"
-    r"|InitProducerId|\bout of (?:order )?sequence\b|\bproducers?\b.{1,60}\bepoch\b|\bflush outstanding\b",
+    r"|InitProducerId|ProducerState"
+    r"|\bout of (?:order )?sequence\b|\bproducers?\b.{1,60}\bepoch\b|\bflush outstanding\b",
     re.IGNORECASE,
 )
 """What speaks of producers or readers of transactions: enough for a symptom to count, not for a page to be theirs."""

@@ -45,6 +45,8 @@ SAID = {
         "The cleaner does not advance on some partitions; their writers are transactional.",
         "__consumer_offsets is huge (90 GB) since we use exactly-once.",
         "Downstream, read_committed consumers are hours behind.",
+        "poll() always returns nothing since noon, isolation.level is read_committed.",
+        "Our consumer with isolation.level=read_committed does not receive any of them.",
     ),
     "pending_offset_commit": ("Transactions commit, but the group shows the same CURRENT-OFFSET since yesterday.",),
     "misconfiguration": (
@@ -53,7 +55,12 @@ SAID = {
         "The transaction is rolled back by Spring, but the consumer still gets the event.",
         "With exactly once, after a crash there are 300 records too many in the target.",
     ),
-    "coordinator_unavailable": ("init_transactions() always times out on the new cluster.",),
+    "coordinator_unavailable": (
+        "init_transactions() always times out on the new cluster.",
+        "The bridge fails on KafkaProducer.initTransactions() since Monday.",
+    ),
+    "unstable_transactional_id": ("The heap of the brokers is full of ProducerStateEntry, 600 thousand of them.",),
+    "client_bug": ("We have messages lost with the idempotent producer after a freeze of two brokers.",),
     "commit_outcome_unknown": ("commit_transaction() times out now and then.",),
 }
 QUIET = (
@@ -65,6 +72,9 @@ QUIET = (
     "The first message of a transaction adds its partition.",
     "A transaction that was open for long is aborted by the coordinator.",
     "The tool detects hanging transactions.",
+    "There were no messages lost with transactions.",
+    "Heap is fine, transactions are fine, and the number of producer ids is stable.",
+    "If it fails in initTransactions(), the application is stopped.",
     "Compaction never removes a marker of a transaction before its records.",
     "There was not a single ProducerFencedException since we gave each its own transactional.id.",
     "With one pod everything works; with two pods transactions work as well.",
