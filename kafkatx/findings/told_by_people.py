@@ -1,5 +1,10 @@
 """Refusals that no time and no record decides, and what people say beside them: timeout or new instance.
 
+Words that weigh too little to decide make their cause possible. Where nobody says anything, the framework that owns
+the producer may: Flink keeps a transaction open from one checkpoint to the next under an id that no other task makes
+(its own line and documentation call a timeout the likelier cause), and Kafka Streams has a timeout of 10 s, and ids of
+a process (exactly_once_v2). That is how often a cause is met, no evidence of this case: possible as well.
+
 The sequel of findings/elapsed.py: where its time decides nothing, the words of the page do
 (histories/logs/testimony.py). Refusals whose id and date are known are ends of transactions; histories/log_endings.py
 asks the same words for them. An operation in an invalid state is meant too: transactions v2 answer it after a timeout.
@@ -15,8 +20,18 @@ from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.frameworks_named import owner_in_lines
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
-from kafkatx.histories.logs.testimony import Testimony, only_told_timeout, testimony
+from kafkatx.histories.logs.testimony import (
+    OF_NEWCOMERS,
+    OF_OWNERS,
+    Testimony,
+    leaning,
+    only_told_timeout,
+    statements_of,
+    testimony,
+)
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -25,6 +40,11 @@ from kafkatx.words.explanation import step
 from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Duration, Refs
+
+FLINK, STREAMS = "Flink", "Kafka Streams"
+"""Frameworks whose refused producers mostly had a transaction past its timeout: Flink's where it commits."""
+OF_EITHER = frozenset({*OF_NEWCOMERS, *OF_OWNERS})
+"""Statements about instances: where one of them stands, how often a cause is met tells nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +62,8 @@ class ToldFacts(FailureFacts):
 
 
 def told_cases(model: CaptureModel, ended_by: EndedBy, kind: type[ToldFacts]) -> Iterator[Case]:
-    """Yield the cases of one of both rules: likely, never proved."""
-    for found, said in _told(model):
+    """Yield the cases of one of both rules: likely or possible, never proved."""
+    for found, said, verdict in _told(model):
         if said.ended_by is ended_by:
             timeout, is_said = timeout_of_refusal(model.logs, found.first, found.first.transactional_id)
             longest = max((one.lasted_ms for one in said.statements), default=-1)
@@ -54,7 +74,37 @@ def told_cases(model: CaptureModel, ended_by: EndedBy, kind: type[ToldFacts]) ->
                 took=Duration(longest) if longest > timeout else None,
                 is_of_state=_is_of_state(found.first),
             )
-            yield failure_case(model, found, told, Verdict.likely, Severity.error)
+            yield failure_case(model, found, told, verdict, Severity.error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnedFacts(FailureFacts):
+    """A refusal whose producer a framework owns, which names the cause that such a refusal mostly has there."""
+
+    framework: str
+
+
+def owned_by_framework(model: CaptureModel) -> Iterator[tuple[Alike, str]]:
+    """Yield refusals of which neither time nor words tell anything, and the framework that owns their producer.
+
+    Who asks for an epoch has no transaction that could time out; without exactly_once_v2, ids of Streams go with tasks;
+    a job of Flink that is refused while it writes may as well have met another job of its prefix.
+    Where records of transactions are at hand they tell, and how often a cause is met is nothing beside them.
+    """
+    logs = model.logs
+    if len(model.transactions):
+        return
+    said = {row for found, _, _ in _told(model) for row in found.rows}
+    by_time = {row for one in decided(model) for row in one.found.rows}
+    for found in alike(model, lambda told: is_unplaced(logs, told)):
+        first = found.first
+        path, owner = logs.path(first.rows[0]), owner_in_lines(logs, first.rows)
+        is_open = said.isdisjoint(found.rows) and by_time.isdisjoint(found.rows) and first.call != "initTransactions"
+        is_other = first.call == "send" if owner == FLINK else owner != STREAMS or _is_of_task(logs, first)
+        if is_other or not is_open:
+            continue
+        if not any(one.name in OF_EITHER for one in statements_of(logs, path)):
+            yield found, owner
 
 
 def _with_timeout(model: CaptureModel, said: Testimony) -> list[Statement]:
@@ -67,17 +117,25 @@ def _with_timeout(model: CaptureModel, said: Testimony) -> list[Statement]:
 
 
 @once
-def _told(model: CaptureModel) -> list[tuple[Alike, Testimony]]:
+def _told(model: CaptureModel) -> list[tuple[Alike, Testimony, Verdict]]:
     logs = model.logs
     by_time = {row for one in decided(model) for row in one.found.rows}
-    found: list[tuple[Alike, Testimony]] = []
+    found: list[tuple[Alike, Testimony, Verdict]] = []
     for one in alike(model, lambda told: is_unplaced(logs, told) or _is_of_state(told)):
         if by_time.isdisjoint(one.rows):
             timeout, _ = timeout_of_refusal(logs, one.first, one.first.transactional_id)
-            said = testimony(logs, one.first.rows[0], timeout)
+            row, verdict = one.first.rows[0], Verdict.likely
+            said = testimony(logs, row, timeout)
+            if said is None and not _is_of_state(one.first):
+                said, verdict = leaning(logs, row, timeout), Verdict.possible
             if said is not None and _fits(one.first, said):
-                found.append((one, said))
+                found.append((one, said, verdict))
     return found
+
+
+def _is_of_task(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether Kafka Streams names an id, or a task behind its thread: without exactly_once_v2 ids go with tasks."""
+    return told.transactional_id is not None or any(" task [" in logs.words(row) for row in told.rows)
 
 
 def _is_of_state(told: ToldFailure) -> bool:

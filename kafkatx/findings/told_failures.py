@@ -55,6 +55,8 @@ EFFECTS = frozenset(
 )
 """Rules that tell what followed, never why."""
 CONFIG = "misconfiguration"
+EXPIRED = "org.apache.kafka.common.errors.TimeoutException"
+"""What the client calls a batch that was not delivered in time, whatever wraps its words."""
 OUTCOME, ENDS = "commit_outcome_unknown", ("commitTransaction", "abortTransaction")
 """What a call that ends a transaction may leave open."""
 ENDED_BADLY = "error in EndTxnResponse"
@@ -250,6 +252,9 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         failure = replace(failure, exception=inner.exception, message=inner.message)
         meanings = _meanings(implementation, release, inner.exception, inner.message, failure.call)
         known = protocol_error(inner.exception, inner.message)
+    if known is None and any(logs.kind(row) is EventKind.batch_expired for row in rows):
+        failure = replace(failure, exception=EXPIRED)
+        meanings, known = _meanings(implementation, release, failure), protocol_error(EXPIRED, failure.message)
     return ToldFailure(
         client=client,
         transactional_id=name,

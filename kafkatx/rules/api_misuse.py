@@ -26,13 +26,14 @@ from kafkatx.findings.client_lines import columns, only, producer_at, seen, time
 from kafkatx.findings.conditions import same_id_and_time, without_an_id
 from kafkatx.findings.failure_kinds import OF_BROKERS
 from kafkatx.findings.finding import Finding
+from kafkatx.findings.known_defects import met_defects
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.said_by_failures import by_words, failed_before
 from kafkatx.findings.unfinished_ends import refused_behind
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.failures import call_of
-from kafkatx.histories.logs.line_owners import is_network_thread
+from kafkatx.histories.logs.frameworks_named import is_of_network_thread, owner_in_lines
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.misuses.words import REMEDY, SUMMARY, TITLE
@@ -146,15 +147,21 @@ class Facts:
 
 def find(model: CaptureModel) -> Found:
     """One case for each client and each wrong state that its calls met."""
-    consequences = refused_behind(model)
+    consequences, defects = refused_behind(model), _of_frameworks(model)
     for client, misuse, said in by_words(model, misuse_in):
         rows = [row for row in said if row not in consequences]
-        of_application = [row for row in rows if not is_network_thread(model.logs.string(row, "thread") or "")]
+        of_application = [row for row in rows if not is_of_network_thread(model.logs, row) and row not in defects]
         if not of_application or (misuse.kind in NEEDS_CALM and _has_trouble(model.logs, rows[0])):
             continue
         if misuse.kind is MisuseKind.while_ending and failed_before(model.logs, client, rows[0]):
             continue
         yield _case(model, client, misuse, of_application)
+
+
+def _of_frameworks(model: CaptureModel) -> set[int]:
+    """Lines of a known defect whose frames are of a framework: it made the call, and no application did."""
+    rows = {row for met in met_defects(model) for row in met.rows}
+    return {row for row in rows if owner_in_lines(model.logs, [row]) is not None}
 
 
 def _has_trouble(logs: LogModel, row: int) -> bool:

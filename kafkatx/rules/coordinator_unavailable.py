@@ -30,7 +30,7 @@ from kafkatx.histories.coordinator_unavailability import Absence, absences
 from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.rules.answers.leaderless import LEADERLESS_WORDS, TOO_FEW_WORDS, leaderless_told
 from kafkatx.rules.coordinators.held import HELD_STEP, TOO_FEW_LATER, Held, held_by, unwritable_until
-from kafkatx.rules.coordinators.named import ERROR_WORDS, by_the_error
+from kafkatx.rules.coordinators.named import ERROR_WORDS, WAITED_WORDS, by_the_error, waited_in_vain
 from kafkatx.rules.coordinators.shared_words import AWAY, NO_ANSWER, NOT_SERVING
 from kafkatx.terms.clocks import MAX_BLOCK_MS
 from kafkatx.terms.events import EventKind, Side
@@ -148,6 +148,7 @@ def find(model: CaptureModel) -> Found:
     yield from (case for case, _ in named)
     known = {row for _, rows in named for row in rows}
     yield from leaderless_told(model)
+    yield from waited_in_vain(model, {*told, *(row for _, rows in named for row in rows)})
     groups: dict[tuple[frozenset[int], Verdict], list[Absence]] = {}
     for absence in found:
         if absence.told_by == WAITING and known.issuperset(absence.rows):
@@ -381,7 +382,7 @@ WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, ERROR_WORDS, LEADERLESS_WORDS, TOO_FEW_WORDS),
+    words=(WORDS, ERROR_WORDS, WAITED_WORDS, LEADERLESS_WORDS, TOO_FEW_WORDS),
     depth=2,
     caused_by=(("misconfiguration", same_failure), ("broker_unreachable", same_time)),
     decided_by=(Side.client, Side.broker),

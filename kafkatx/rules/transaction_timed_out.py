@@ -63,7 +63,7 @@ from kafkatx.rules.timeouts.in_logs import LOG_WORDS, TimedOutInLogs, severity_i
 from kafkatx.rules.timeouts.late_calls import CALLED_LATE, LateCall, called_late
 from kafkatx.rules.timeouts.late_commits import LATE_WORDS, timed_out_by_late_commits
 from kafkatx.rules.timeouts.longer import longer_timeout
-from kafkatx.rules.timeouts.refusals import ALONE_WORDS, TIME_WORDS, TOLD_WORDS, timed_out_by_refusals
+from kafkatx.rules.timeouts.refusals import REFUSAL_WORDS, timed_out_by_refusals
 from kafkatx.rules.timeouts.shared_words import (
     BY_ITSELF,
     HELD_UP,
@@ -385,7 +385,7 @@ DATA_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, TOLD_WORDS, ALONE_WORDS, LATE_WORDS, AGED_WORDS),
+    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, *REFUSAL_WORDS, LATE_WORDS, AGED_WORDS),
     depth=3,
     caused_by=(
         ("broker_unreachable", same_time),

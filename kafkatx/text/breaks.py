@@ -32,6 +32,7 @@ _PATTERNS = {
         r"|_ALL_BROKERS_DOWN|brokers? (?:connections )?are down|[Bb]roker transport failure|\b_TRANSPORT\b"
         r"|run out of available brokers|unable to dial|NoBrokersAvailable|KafkaConnectionError|connection reset by peer"
         r"|i/o timeout|broken pipe|No resolvable bootstrap|_RESOLVE\b|Host resolution failure"
+        r"|\bNetworkException\b|\bNETWORK_EXCEPTION\b|server disconnected before a response"
     ),
     Break.metadata: regex(r"not present in metadata after|Failed to update metadata after"),
 }

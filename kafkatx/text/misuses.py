@@ -66,7 +66,7 @@ _TEXTS = (
     (
         MisuseKind.not_begun,
         regex(
-            "not in an active transaction|No transaction is in process; possible solutions"
+            r"not in an active transaction|No transaction (?:is in process; possible solutions|in process(?!\w))"
             "|Can't send messages while not in transaction|Not in the middle of a transaction"
             "|cannot produce record transactionally if not in a transaction"
             "|transaction manager: transaction is not ready|Transaction not started. Call beginTransaction"

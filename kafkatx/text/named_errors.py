@@ -57,7 +57,8 @@ OF_KAFKAS_WORDS = frozenset(
 """Symptoms whose words are those of an error as well: a table of errors has them."""
 OF_WAITS = frozenset({"TimeoutException", "REQUEST_TIMED_OUT", "KafkaTimeoutError", "_TIMED_OUT"})
 """What says of a call that does not come back less than the words for that call."""
-_NAME = regex(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
+_NAME = regex(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z](?:[\w$]{2,78}(?:Exception|Error)(?=s\b)|[\w$]{4,79}))")
+"""A name; of several `ProducerFencedExceptions` the class."""
 _IS_NAME = regex(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
 """What makes a word a name of a program's, and none of a sentence."""
 _LOOKALIKES = str.maketrans("\u0131\u017f", "is")

@@ -24,7 +24,7 @@ from kafkatx.text.lines import Page
 from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.error_names import CONSTANT, KINDS
-from kafkatx.text.logs.framing import MESSAGE_ONLY, Framed, continues
+from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, continues
 from kafkatx.text.logs.sentences import END_OF_SENTENCE
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 from kafkatx.text.printed.elisions import is_elision
@@ -72,6 +72,8 @@ _KAFKAS = regex(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b"
 _OF_SETTING = r"(?:\bKAFKA_[A-Z_]{3,80}\b|\b[A-Z_]*CONFIG\b|\b[A-Z_]*TRANSACTION(?:AL)?_ID\b|\b[A-Z_]+_ONCE\b)"
 """A constant of the clients, or a variable of an image, that is the name of a setting or its value."""
 _ERROR = regex(rf"{KINDS}\b|(?!{_OF_SETTING}){CONSTANT}|%\d\|")
+_COPIED = tuple(f"{kind}{end}: " for kind in ("Exception", "Error") for end in ("", "s", "`", "'", '"'))
+"""Of an error whose words follow its name: a line of a program, or a copy of one."""
 _ONLY_WHEN = regex(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
 """Before what is no saying about this case: a heading, a condition, a plan."""
 _INDENTED_WORDS = regex(
@@ -151,13 +153,22 @@ def _left_out(texts: list[tuple[int, str]]) -> Iterator[Statement]:
 
 def _is_programs(text: str, framed: Framed) -> bool:
     """Whether a line is a message of Kafka's, a part of a stack trace, or a tool's."""
-    if framed.context != NOTHING or _KAFKAS.match(framed.logger) or _ERROR.search(text) or as_printed(text) is not None:
+    is_framed = framed.layout not in (MESSAGE_ONLY, REMNANT, "")
+    is_printed = _ERROR.search(text) is not None and (is_framed or not _is_sentence(text))
+    if framed.context != NOTHING or _KAFKAS.match(framed.logger) or is_printed or as_printed(text) is not None:
         return True
     return (
         (not framed.layout and bool(text.strip()) and continues(text) and not _INDENTED_WORDS.match(text))
         or any(map(tells, {text, framed.message}))
         or is_supposed(text)
     )
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a line that names an error is a sentence of somebody's, and copies no line of a program."""
+    words = [word.strip("`'\",") for word in text.strip(" \t>*-").split(None, 3)[:3]]
+    are_words = len(words) == 3 and all(word.replace("'", "").replace("-", "").isalpha() for word in words)
+    return are_words and words[0][0].isupper() and not any(one in text for one in _COPIED)
 
 
 def _statements(number: int, framed: Framed) -> Iterator[Statement]:

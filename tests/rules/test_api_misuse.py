@@ -104,3 +104,58 @@ def test_a_program_that_was_not_set_up_for_transactions_is_one_story(tmp_path, e
     (tmp_path / "other.log").write_text(path.read_text().split("\n", 2)[2])
     (alone,) = diagnose([tmp_path / "other.log"]).findings
     assert (alone.finding.rule, alone.caused_by) == ("api_misuse", None)
+
+
+CLIENTS = "org.apache.kafka.clients.producer"
+WITHOUT_ID = "java.lang.IllegalStateException: Transactional method invoked on a non-transactional producer.\n"
+OWN_THREAD = (
+    f"\tat {CLIENTS}.internals.TransactionManager.beginAbort(TransactionManager.java:323)\n"
+    f"\tat {CLIENTS}.internals.Sender.run(Sender.java:276)\n"
+)
+OF_APPLICATION = f"\tat {CLIENTS}.KafkaProducer.initTransactions(KafkaProducer.java:544)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        (WITHOUT_ID + OF_APPLICATION, {"misconfiguration"}),
+        (WITHOUT_ID + OWN_THREAD, set()),
+        (
+            "[2024-10-30 12:50:36,877] ERROR [Producer clientId=console-producer] Error in kafka producer I/O thread "
+            f"while aborting transaction when during closing:  ({CLIENTS}.internals.Sender)\n" + WITHOUT_ID,
+            set(),
+        ),
+    ],
+    ids=["the application's", "frames of the sender", "the sender's words"],
+)
+def test_what_the_producers_own_thread_calls_is_no_fault_of_the_application(text, rules, tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text(text)
+    found = {one.finding.rule for one in diagnose([path]).findings}
+    assert found & {"misconfiguration", "api_misuse"} == rules
+
+
+READY_TO_ABORT = (
+    "org.apache.kafka.common.KafkaException: TransactionalId feed-0_2: Invalid transition attempted from state READY "
+    "to state ABORTING_TRANSACTION\n"
+    f"\tat {CLIENTS}.internals.TransactionManager.transitionTo(TransactionManager.java:757)\n"
+    f"\tat {CLIENTS}.KafkaProducer.abortTransaction(KafkaProducer.java:660)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("caller", "rules"),
+    [
+        ("\tat com.example.Feed.close(Feed.java:86)\n", {"api_misuse"}),
+        (
+            "\tat org.apache.kafka.streams.processor.internals.StreamTask.closeSuspended(StreamTask.java:486)\n",
+            {"client_bug"},
+        ),
+    ],
+    ids=["an application", "Kafka Streams"],
+)
+def test_a_call_that_a_frameworks_defect_makes_is_not_the_applications(caller, rules, tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("We run kafka-streams 1.1 here.\n\n" + READY_TO_ABORT + caller)
+    found = {one.finding.rule for one in diagnose([path]).findings}
+    assert found & {"api_misuse", "client_bug"} == rules

@@ -150,3 +150,104 @@ def test_a_plain_producer_has_no_transaction_that_failed(tmp_path: Path) -> None
         path.write_text(f"{said}\n{failed}")
         severities.append({one["severity"] for one in document(kafkatx.diagnose([path]), "t")["findings"]})
     assert severities == [{"warning"}, {"info"}]
+
+
+LEANING = {
+    "slow work alone": ("There is a slow query in it.\n", TIMED_OUT),
+    "a breakpoint": ("It only happens when I stop at a breakpoint.\n", TIMED_OUT),
+    "one instance alone": ("We have a single instance.\n", TIMED_OUT),
+    "more instances alone": ("It is deployed on two servers.\n", FENCED),
+    "a rolling deployment": ("We see this during each rolling deployment.\n", FENCED),
+    "what works with one": ("It works with one pod, since we run two replicas we see this.\n", FENCED),
+}
+NOT_LEANING = {
+    "nothing is said": "What is it?\n",
+    "work within the timeout": "We have a rather long batch, it takes 20 s.\n",
+    "both": "A slow query runs on two servers.\n",
+    "one of many": "Only one pod of two replicas fails.\n",
+}
+
+
+@pytest.mark.parametrize(("said", "rule"), LEANING.values(), ids=LEANING.keys())
+def test_words_that_weigh_little_make_their_cause_possible(said: str, rule: str, tmp_path: Path) -> None:
+    told = _told(tmp_path, f"{said}\n{BARE}")
+    assert told == {rule: "possible"}
+
+
+@pytest.mark.parametrize("said", NOT_LEANING.values(), ids=NOT_LEANING.keys())
+def test_words_for_both_causes_or_none_leave_it_open(said: str, tmp_path: Path) -> None:
+    told = _told(tmp_path, f"{said}\n{BARE}")
+    assert TIMED_OUT not in told
+    assert FENCED not in told or said == NOT_LEANING["one of many"]
+
+
+SENTENCES = {
+    "a second instance": (
+        "We get a ProducerFencedException each time we start a second instance with the same prefix:\n",
+        FENCED,
+    ),
+    "long work": ("The commit throws a ProducerFencedException after a long batch (about 4 minutes):\n", TIMED_OUT),
+    "a timeout that is named": ("The broker aborted the transaction: a broker-side timeout.\n", TIMED_OUT),
+}
+
+
+@pytest.mark.parametrize(("said", "rule"), SENTENCES.values(), ids=SENTENCES.keys())
+def test_a_sentence_that_names_the_error_is_testimony_too(said: str, rule: str, tmp_path: Path) -> None:
+    assert _told(tmp_path, f"{said}\n{BARE}").get(rule) == "likely"
+
+
+FLINK_FRAMES = "\tat org.apache.flink.connector.kafka.sink.KafkaCommitter.commit(KafkaCommitter.java:119)\n"
+STREAMS_FRAMES = (
+    "\tat org.apache.kafka.streams.processor.internals.TaskExecutor.commitOffsetsOrTransaction(TaskExecutor.java:181)\n"
+)
+CONNECT_FRAMES = "\tat org.apache.kafka.connect.runtime.ExactlyOnceWorkerSourceTask.commitTransaction(X.java:300)\n"
+IN_INIT = "\tat org.apache.kafka.clients.producer.KafkaProducer.initTransactions(KafkaProducer.java:591)\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "rules"),
+    [
+        (f"java.lang.IllegalStateException: Failed to commit\n{FLINK_FRAMES}Caused by: {BARE}", {TIMED_OUT}),
+        (f"{STREAMS_FRAMES}Caused by: {BARE}", {TIMED_OUT}),
+        (f"Both jobs use the same transactional.id.\n\nx\n{FLINK_FRAMES}Caused by: {BARE}", {FENCED}),
+        (f"It runs on two servers.\n\n{STREAMS_FRAMES}Caused by: {BARE}", {FENCED}),
+        (f"java.lang.IllegalStateException: x\n{CONNECT_FRAMES}Caused by: {BARE}", set()),
+        (f"java.lang.IllegalStateException: x\n{FLINK_FRAMES}{IN_INIT}Caused by: {BARE}", set()),
+        (f"java.lang.IllegalStateException: Failed to commit\n{FLINK_FRAMES}", set()),
+    ],
+    ids=["Flink", "Streams", "two jobs", "two servers", "Connect", "who asks for an epoch", "no refusal"],
+)
+def test_who_owns_the_producer_makes_a_timeout_possible(said: str, rules: set[str], tmp_path: Path) -> None:
+    assert _told(tmp_path, said).keys() & {TIMED_OUT, FENCED} == rules
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        ("We meet ProducerFencedExceptions, due to a broker-side timeout of the transaction.\n", TIMED_OUT),
+        ("We meet ProducerFencedExceptions.\nThe application runs on two servers.\n", FENCED),
+        ("We meet ProducerFencedExceptions.\nA batch takes 5 minutes.\n", TIMED_OUT),
+    ],
+)
+def test_what_is_said_orders_the_causes_of_an_error_that_nothing_shows(said: str, first: str, tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(said)
+    (found,) = document(kafkatx.diagnose([path]), "t")["findings"]
+    assert (found["rule"], found["facts"]["candidates"][0]) == ("unexplained_failure", first)
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        (f"{NO_COORDINATOR}", "coordinator_unavailable"),
+        (f"Local docker, one Kafka container:\n\n{NO_COORDINATOR}", "misconfiguration"),
+        (
+            NO_COORDINATOR.replace("InitProducerId", "AddOffsetsToTxn").replace(
+                "initTransactions", "sendOffsetsToTransaction"
+            ),
+            "coordinator_unavailable",
+        ),
+    ],
+)
+def test_a_wait_without_a_time_names_whom_it_waited_for(said: str, rule: str, tmp_path: Path) -> None:
+    assert set(_told(tmp_path, said)) == {rule}

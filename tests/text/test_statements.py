@@ -81,6 +81,14 @@ SAID = {
     "b has its 12 records and a does not have its 12": {"halves_differ"},
     "40 credits without a debit": {"halves_differ"},
     "the record is visible": set(),
+    "We get a ProducerFencedException when we run two instances.": {"more_instances"},
+    "Caused by: ProducerFencedException when we run two instances.": set(),
+    "It works with one pod": {"more_instances"},
+    "It also works with one pod": set(),
+    "This is due to a broker-side timeout": {"timed_out_said"},
+    "or the producer's transaction has been expired by the broker": set(),
+    "the transaction did not time out": set(),
+    "a single Kafka container": {"one_broker"},
 }
 
 

@@ -4,7 +4,8 @@ A coordinator refuses the producer of a transaction past its timeout and that of
 no line decides which it was, the words around the lines often do: nobody else has the id and the batch took two
 minutes, or a second copy was started. Each kind of statement counts once; those for one cause decide only where none
 speaks for the other. A line by which somebody was given the id moments before leaves no time for a timeout. It is
-testimony: likely at most, and cited with its words.
+testimony: likely at most, and cited with its words. Words that weigh less than that lean to a cause where all of them
+speak for one (`leaning`): that is possible, and no more.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import DAY_MS, LogModel
+from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
@@ -24,6 +26,8 @@ ENOUGH = 2
 OF_OWNERS = {"one_owner": 2, "one_instance": 1}
 OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
 LONG_WORK, BEGAN, STARTED = "long_work", "began", "initialised"
+SAID_TIMED_OUT = "timed_out_said"
+"""The statement of somebody that the broker ended a transaction at its timeout."""
 IDLE = "idle_long"
 """The statement that an id or a producer had not been used for long."""
 ID_OPTION = "id_option"
@@ -77,6 +81,28 @@ def is_said_alone(logs: LogModel, path: str) -> bool:
     owners = {**OF_OWNERS, MADE_RANDOM: ENOUGH}
     alone = sum(owners[one.name] for one in first_of_each(said, owners))
     return alone >= ENOUGH and not first_of_each(said, OF_NEWCOMERS)
+
+
+def leaning(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None:
+    """Return the cause that all words on the page of a refusal speak for, where they weigh too little to decide."""
+    path = logs.path(refusal)
+    said = statements_of(logs, path)
+    return _leaning(path, said, [one for _, one in _works(logs, refusal, said, timeout_ms)])
+
+
+def leaning_on_page(logs: LogModel, path: str) -> Testimony | None:
+    """Return the cause that all words of a page speak for on which no line of a program shows a refusal."""
+    said = statements_of(logs, path)
+    return _leaning(path, said, [one for _, one in _long(said, told_timeout(logs, path) or TRANSACTION_TIMEOUT_MS)])
+
+
+def _leaning(path: str, said: tuple[Statement, ...], works: list[Statement]) -> Testimony | None:
+    newcomers, owners = first_of_each(said, OF_NEWCOMERS), first_of_each(said, OF_OWNERS)
+    if newcomers and not owners and not works:
+        return Testimony(EndedBy.new_instance, path, tuple(newcomers))
+    if (owners or works) and not newcomers:
+        return Testimony(EndedBy.timeout, path, (*owners, *works[:1]))
+    return None
 
 
 def told_timeout(logs: LogModel, path: str) -> int | None:
@@ -135,15 +161,20 @@ def _works(
     logs: LogModel, refusal: int, said: tuple[Statement, ...], timeout_ms: int
 ) -> Iterator[tuple[int, Statement]]:
     """Statements that the work took long, each behind its weight: more where they name a time past the timeout."""
-    for one in said:
-        if one.name == LONG_WORK and timeout_ms <= one.lasted_ms <= LONGEST_MS:
-            yield ENOUGH, one
-        elif one.name == LONG_WORK and one.lasted_ms < 0:
-            yield 1, one
+    yield from _long(said, timeout_ms)
     line = int(logs.events["line"][refusal])
     last = max((one for one in said if one.name == BEGAN and one.line < line), key=lambda one: one.line, default=None)
     if last is not None and timeout_ms <= _since(logs, refusal, last) <= LONGEST_WAIT_MS:
         yield ENOUGH, last
+
+
+def _long(said: tuple[Statement, ...], timeout_ms: int) -> Iterator[tuple[int, Statement]]:
+    """The same of what needs no time of a line."""
+    for one in said:
+        if one.name == SAID_TIMED_OUT or (one.name == LONG_WORK and timeout_ms <= one.lasted_ms <= LONGEST_MS):
+            yield ENOUGH, one
+        elif one.name == LONG_WORK and one.lasted_ms < 0:
+            yield 1, one
 
 
 def _since(logs: LogModel, refusal: int, said: Statement) -> int:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from kafkatx.findings.one_failure import THE_CALL, FailureFacts, alike_by, failure_case, failure_facts, is_of, known_as
+from kafkatx.findings.one_failure import (
+    THE_CALL,
+    FailureFacts,
+    alike,
+    alike_by,
+    failure_case,
+    failure_facts,
+    is_of,
+    known_as,
+)
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.findings.told_twice import is_placed
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.frameworks_named import owner_in_lines
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.settings.one_broker import small
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
@@ -35,6 +46,9 @@ NO_TRANSACTION = frozenset({"poll", "commitSync"})
 LOST = (EventKind.connection_failed, EventKind.node_disconnected, EventKind.request_timed_out)
 SEARCH = (EventKind.request_enqueued, EventKind.coordinator_found, EventKind.producer_id_set, *LOST)
 NAMING = (EventKind.request_enqueued, *LOST)
+OFFSETS = "sendOffsetsToTransaction"
+ASKED = frozenset({"initTransactions", OFFSETS})
+"""Calls that wait for the coordinator, and leave nothing open where they end without its answer."""
 LOOKUP = "FindCoordinator"
 """The request that a client asks its way to the coordinator with: a second one says that the first led nowhere."""
 
@@ -50,6 +64,18 @@ class NamedByError(FailureFacts):
     def is_not_loaded(self) -> bool:
         """Whether a broker failed while it loaded."""
         return self.why is Reason.not_loaded
+
+
+@facts
+class WaitedInVain(FailureFacts):
+    """A call that got no answer from the coordinator in its time, and no more; `framework` owns the producer."""
+
+    framework: str | None
+
+    @property
+    def is_of_offsets(self) -> bool:
+        """Whether offsets were sent: the coordinator of the group answers them, too."""
+        return self.call == OFFSETS
 
 
 def by_the_error(model: CaptureModel, told: set[int]) -> Iterator[tuple[Case, list[int]]]:
@@ -73,6 +99,25 @@ def _reason(model: CaptureModel, told: ToldFailure) -> Reason | None:
         return Reason.named
     has_waited = any(logs.says(row, Saying.TIMED_OUT) or "Timeout" in logs.words(row) for row in told.rows)
     return Reason.searched if has_waited and _search(logs, told) else None
+
+
+def waited_in_vain(model: CaptureModel, known: set[int]) -> Iterator[Case]:
+    """Calls that got no answer from the coordinator, of which nothing but that is told, not even when: possible."""
+    logs = model.logs
+    if len(logs.of_kind(EventKind.too_few_brokers, *LOST)):
+        return
+    for found in alike(model, lambda one: _has_waited(logs, one)):
+        if known.isdisjoint(found.rows):
+            owner = owner_in_lines(logs, found.rows)
+            waited = WaitedInVain(**failure_facts(model, found), framework=owner)
+            yield failure_case(model, found, waited, Verdict.possible, Severity.warning)
+
+
+def _has_waited(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether a call that only the coordinator answers ran out of its time, which no line of a time tells."""
+    is_timed = any(logs.at(row) is not None for row in told.rows)
+    waits = all(logs.kind(row) is EventKind.await_timeout for row in told.rows)
+    return told.call in ASKED and waits and not is_timed and not told.is_brokers and not small(logs, told)
 
 
 def _search(logs: LogModel, told: ToldFailure) -> list[int]:
@@ -192,6 +237,73 @@ ERROR_WORDS = Words(
                 " timed out the same producer may repeat it",
             ),
             "application",
+        ),
+    ),
+)
+
+WAITED_WORDS = Words(
+    WaitedInVain,
+    who=pick("name.transactional_id", {None: "transaction coordinator"}),
+    title="no answer to {called}",
+    summary=(
+        *THE_CALL,
+        " got no answer in its time: its transaction coordinator was[ {perhaps}] unavailable",
+        pick("is_of_offsets", {True: "."}, ", or there is none."),
+    ),
+    actors=(included("client"),),
+    steps=(step("The call waited in vain, {count:time}", "no answer within max.block.ms", cites="lines"),),
+    considered=(
+        left_open(
+            "misconfiguration",
+            "__transaction_state needs three brokers by default: a smaller cluster can't create it, and has no "
+            "coordinator",
+            decided_by="kafka-topics.sh --describe --topic __transaction_state",
+            unless="is_of_offsets",
+        ),
+        left_open(
+            "the coordinator of the consumer group",
+            "the call waits for its answer as well",
+            decided_by="the logs of the brokers at that time",
+            needs="is_of_offsets",
+        ),
+        left_open(
+            "broker_unreachable",
+            "a client that can't reach the brokers waits in the same way",
+            decided_by="the client's log before this line",
+        ),
+        left_open(
+            "stuck_prepare",
+            "a client whose transaction stands in Prepare* waits with the same error",
+            decided_by="the latest record[ of {name.transactional_id}] in __transaction_state",
+        ),
+    ),
+    remedies=(
+        remedy(
+            text=(
+                "Check that __transaction_state exists, and that every partition of it has a leader and "
+                "enough in-sync replicas",
+                pick(
+                    "is_of_offsets",
+                    {True: ""},
+                    ". On a cluster of one broker transaction.state.log.replication.factor must be 1",
+                ),
+            ),
+            where="operator",
+            command="kafka-topics.sh --bootstrap-server HOST:PORT --describe --topic __transaction_state",
+        ),
+        remedy(
+            pick(
+                "is_of_offsets",
+                {True: "Abort the transaction, and repeat the work when they serve again"},
+                "Then call {called} again: the same call can be made again by the same producer",
+            ),
+            "application",
+            unless="framework",
+        ),
+        remedy(
+            "Then restart what ended with it (thread, task or job): {framework} repeats the work by itself",
+            "operator",
+            needs="framework",
         ),
     ),
 )

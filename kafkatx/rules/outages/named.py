@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from kafkatx.findings.client_lines import topic_partition
+from kafkatx.findings.known_defects import met_defects
 from kafkatx.findings.one_failure import (
     THE_CALL,
     FailureFacts,
@@ -111,6 +112,8 @@ def _break(model: CaptureModel, told: ToldFailure) -> Break | None:
     if told.is_brokers or told.call in OWN_COORDINATOR or is_missing(model.logs, told) or _is_refused(model.logs, told):
         return None
     named = _named(model)
+    if any(not set(met.rows).isdisjoint(told.rows) for met in met_defects(model)):
+        return None
     if (what := next((named[row] for row in told.rows if row in named), None)) is not None:
         return what
     return Break.connection if _gave_up(model.logs, told) and _lost_before(model, told) else None

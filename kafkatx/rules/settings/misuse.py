@@ -11,6 +11,7 @@ from kafkatx.findings.client_lines import only, times_of
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.frameworks_named import is_of_network_thread
 from kafkatx.kernels.distinct import distinct, distinct_of_both
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.setting_names import is_known, kafka_name
@@ -100,7 +101,8 @@ def mixed_commits(model: CaptureModel) -> Iterator[Case]:
 def calls_without_id(model: CaptureModel) -> Iterator[Case]:
     """Transactional calls on producers that have no transactional.id."""
     sources: dict[int, list[int]] = {}
-    for row in model.logs.saying(Saying.WITHOUT_ID, None).tolist():
+    said = model.logs.saying(Saying.WITHOUT_ID, None).tolist()
+    for row in (row for row in said if not is_of_network_thread(model.logs, row)):
         sources.setdefault(int(model.logs.events["source"][row]), []).append(row)
     for source in sorted(sources):
         yield _without_id(model, sources[source])

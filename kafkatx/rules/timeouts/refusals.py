@@ -1,4 +1,7 @@
-"""Refusals that name no id, or one that nobody else can have: the time, people's words or the id itself decide."""
+"""Refusals that name no id, or one that nobody else can have: the time, people's words or the id itself decide.
+
+Where none of them does, the framework that owns the producer makes a timeout possible.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,15 @@ from kafkatx.findings.elapsed import OTHER, TIME_STEPS, WHO_DECIDES, TimeFacts, 
 from kafkatx.findings.one_failure import FailureFacts, failure_case, failure_facts
 from kafkatx.findings.private_ids import private_refusals
 from kafkatx.findings.rule import Case
-from kafkatx.findings.told_by_people import TOLD_STEPS, ToldFacts, told_cases
+from kafkatx.findings.told_by_people import (
+    FLINK,
+    STREAMS,
+    TOLD_STEPS,
+    OwnedFacts,
+    ToldFacts,
+    owned_by_framework,
+    told_cases,
+)
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.rules.timeouts.shared_words import OTHER_INSTANCE
@@ -30,6 +41,11 @@ class TimedOutAsTold(ToldFacts):
 
 
 @facts
+class TimedOutInFramework(OwnedFacts):
+    """A refusal whose cause nothing decides, of a producer that a framework owns."""
+
+
+@facts
 class TimedOutAlone(FailureFacts):
     """Refusals under an id that no other instance can have."""
 
@@ -38,6 +54,9 @@ def timed_out_by_refusals(model: CaptureModel) -> Iterator[Case]:
     """One case for each of these refusals."""
     yield from decided_cases(model, EndedBy.timeout, TimedOutByTime)
     yield from told_cases(model, EndedBy.timeout, TimedOutAsTold)
+    for owned, framework in owned_by_framework(model):
+        facts_of = TimedOutInFramework(**failure_facts(model, owned), framework=framework)
+        yield failure_case(model, owned, facts_of, Verdict.possible, Severity.error)
     for alone in private_refusals(model):
         told = TimedOutAlone(**failure_facts(model, alone))
         yield failure_case(model, alone, told, Verdict.likely, Severity.warning)
@@ -120,6 +139,53 @@ TOLD_WORDS = Words(
     ),
 )
 
+FRAMEWORK_WORDS = Words(
+    TimedOutInFramework,
+    title="{framework}: transaction timed out",
+    summary=(
+        "The producer of {framework} was refused with {error}: the coordinator[ {perhaps}] had aborted its transaction "
+        "at transaction.timeout.ms. That is the commonest cause there: ",
+        pick(
+            "framework",
+            {
+                FLINK: "a transaction stays open from one checkpoint to the next, and each task makes ids of its own.",
+                STREAMS: "the timeout is 10 s by default, and with exactly_once_v2 each process has ids of its own.",
+            },
+        ),
+    ),
+    actors=(included("client"),),
+    steps=(step("The producer was refused, {count:time}: its epoch was stale", cites="lines"),),
+    considered=(seen_alike(OTHER_INSTANCE), OTHER),
+    remedies=(
+        remedy(
+            (
+                "Restart what ended with it (thread, task or job): ",
+                pick(
+                    "framework",
+                    {
+                        FLINK: "{framework} makes a new producer by itself",
+                        STREAMS: "{framework} aborts the transaction and processes its input again by itself",
+                    },
+                ),
+            ),
+            "operator",
+        ),
+        remedy(
+            text=pick(
+                "framework",
+                {
+                    FLINK: "Look how long checkpoints, and restores from them, took. Raise transaction.timeout.ms "
+                    "above that (and transaction.max.timeout.ms of the brokers with it)",
+                },
+                "Find out what held the thread up (paused host, long garbage collection, a slow record). If it must be "
+                "survived, raise the producer's transaction.timeout.ms above it",
+            ),
+            where="client",
+            config="transaction.timeout.ms",
+        ),
+    ),
+)
+
 ALONE_WORDS = Words(
     TimedOutAlone,
     who="{name.transactional_id}",
@@ -157,3 +223,4 @@ ALONE_WORDS = Words(
         ),
     ),
 )
+REFUSAL_WORDS = (TIME_WORDS, TOLD_WORDS, FRAMEWORK_WORDS, ALONE_WORDS)

@@ -6,7 +6,8 @@ Java     first line `class: message` (also behind an application's words), frame
          or `#012`.
 Python   `Traceback (most recent call last):`, frames, `class: message`; the traceback behind `During handling` or `The
          above exception was the direct cause` is the outer one.
-Calls    those of the outermost exception that was thrown in the client: a cause may be older, from another call.
+Calls    those of the outermost exception that was thrown in the client: a cause may be older, from another call. The
+         first frame of a framework that owns the producer stands behind them.
 Bounds   MOST_FRAMES frames, MOST_CAUSES exceptions and LONGEST_MESSAGE characters of a message are kept.
 """
 
@@ -72,6 +73,12 @@ THROWERS = frozenset(
     }
 )  # fmt: skip
 """Classes and methods in which the Java client throws; threads at work stand in them for no more than a moment."""
+_FRAMEWORKS = (
+    "org.apache.flink.connector.kafka.", "org.apache.flink.streaming.connectors.kafka.",
+    "org.apache.kafka.streams.processor.",
+)  # fmt: skip
+"""Packages of frameworks that own producers: their frames tell whose it was."""
+_OF_KAFKA = "org.apache.kafka.common."
 _INTERNALS = ("TransactionManager", "Sender", "RecordAccumulator", "StreamsProducer", "ConsumerCoordinator")
 
 
@@ -93,6 +100,7 @@ class _Reading:
     links: list[_Link] = field(default_factory=list)
     releases: list[str] = field(default_factory=list)
     frames: list[tuple[str, str, str]] = field(default_factory=list)
+    owner: str = ""
     count: int = 0
     skipped_indent: int = -1
     """Indentation of a suppressed exception whose lines are read past, -1 outside."""
@@ -234,6 +242,8 @@ def _take_frame(reading: _Reading, frame: re.Match[str], indent: int) -> None:
         return
     reading.skipped_indent = -1
     reading.count += 1
+    if not reading.owner and frame[1].startswith(_FRAMEWORKS):
+        reading.owner = f"{frame[1]}{frame[2]}"
     if reading.links and reading.count <= MOST_FRAMES * MOST_CAUSES:
         _note_frame(reading, frame)
 
@@ -320,6 +330,8 @@ def _trace(reading: _Reading) -> Trace:
     links = reading.links
     public = (link.calls for link in links if any("." not in call for call in link.calls))
     calls = next(public, None) or next((link.calls for link in links if link.calls), [])
+    if reading.owner and reading.owner not in calls and any(_OF_KAFKA in link.name for link in links):
+        calls = [*calls, reading.owner]
     hinted = release_of_frames(reading.frames)
     releases = [*reading.releases, *([hinted] if hinted and not reading.releases else [])]
     return Trace(_chain(links), tuple(calls), tuple(releases))

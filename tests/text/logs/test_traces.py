@@ -297,3 +297,19 @@ def test_a_line_of_a_log_that_a_message_quotes_is_not_its_own_words():
         own_words('import of "day one" failed: 2024-01-01 10:00:00')
         == 'import of "day one" failed: 2024-01-01 10:00:00'
     )
+
+
+FLINK = "org.apache.flink.connector.kafka.sink.KafkaCommitter"
+
+
+def test_the_frame_of_a_framework_that_owns_the_producer_stands_behind_the_calls():
+    frames = [f"\tat {P}.KafkaProducer.commitTransaction(KafkaProducer.java:700)", f"\tat {FLINK}.commit(X.java:1)"]
+    refused = read_trace([f"{KAFKA}: {ERROR_STATE}", *frames, f"Caused by: {FENCED}: {OLD_EPOCH}"])
+    assert refused is not None
+    assert refused.calls == ("commitTransaction", f"{FLINK}.commit")
+    beheaded = read_trace([frames[1], f"Caused by: {FENCED}: {OLD_EPOCH}"])
+    assert beheaded is not None
+    assert beheaded.calls == (f"{FLINK}.commit",)
+    foreign = read_trace(["java.lang.IllegalStateException: x", frames[1]])
+    assert foreign is not None
+    assert foreign.calls == ()
