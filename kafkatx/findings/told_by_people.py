@@ -101,7 +101,7 @@ def owned_by_framework(model: CaptureModel) -> Iterator[tuple[Alike, str]]:
         path, owner = logs.path(first.rows[0]), owner_in_lines(logs, first.rows)
         is_open = said.isdisjoint(found.rows) and by_time.isdisjoint(found.rows) and first.call != "initTransactions"
         is_other = first.call == "send" if owner == FLINK else owner != STREAMS or _is_of_task(logs, first)
-        if is_other or not is_open:
+        if owner is None or is_other or not is_open:
             continue
         if not any(one.name in OF_EITHER for one in statements_of(logs, path)):
             yield found, owner
