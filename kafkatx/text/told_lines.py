@@ -6,7 +6,6 @@ line is like, names or says need not ask it of them.
 
 Shape   behind a line that ends with `Config values:` lines of a tab, a name, ` = ` and the value, as no page has
         changed them (AbstractConfig.logAll); any other line ends the block.
-Kept    The first and the last line of each block, so that what stands around it has the neighbours that it had.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from kafkatx.text.lines import Line
 
 _HEADINGS = ("Config values:", "Config values: ")
 """How a line ends that a block begins below: log4j prints the blank before the end of line that comes with it."""
-_VALUE = regex(r"\t[a-z][a-z0-9_.-]{1,120} = [^<>&\\`{}\"']{0,400}")
+_VALUE = regex(r"\t[a-z][A-Za-z0-9_.-]{1,120} = [^<>&\\`{}\"']{0,400}")
 """A value without the signs that pages, programs and JSON put around or into what they quote."""
 
 
@@ -38,12 +37,5 @@ class ValuesBlock:
 
 def told_lines(source: Iterable[Line]) -> Iterator[Line]:
     """Yield the lines that may tell something, each as it stands."""
-    block, values = ValuesBlock(), list[Line]()
-    for line in source:
-        if block.takes(line.text):
-            values = [*values[:1], line]
-            continue
-        yield from values
-        values = []
-        yield line
-    yield from values
+    block = ValuesBlock()
+    return (line for line in source if not block.takes(line.text))
