@@ -254,7 +254,8 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         known = protocol_error(inner.exception, inner.message)
     if known is None and any(logs.kind(row) is EventKind.batch_expired for row in rows):
         failure = replace(failure, exception=EXPIRED)
-        meanings, known = _meanings(implementation, release, failure), protocol_error(EXPIRED, failure.message)
+        meanings = _meanings(implementation, release, failure.exception, failure.message, failure.call)
+        known = protocol_error(failure.exception, failure.message)
     return ToldFailure(
         client=client,
         transactional_id=name,

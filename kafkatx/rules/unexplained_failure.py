@@ -31,7 +31,7 @@ from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.failures import call_of
 from kafkatx.histories.logs.frameworks_named import owner_in_lines
 from kafkatx.rules.candidates.weighing import weighed
-from kafkatx.rules.candidates.words import CANDIDATES
+from kafkatx.rules.candidates.words import CANDIDATES, in_title
 from kafkatx.rules.unexplained.brokers import BROKERS_REMEDIES
 from kafkatx.rules.unexplained.clients import (
     ABORTABLE,
@@ -104,6 +104,11 @@ class Facts:
     def named_error(self) -> str:
         """The error as sentences print it."""
         return as_name(self.error)
+
+    @property
+    def may_be(self) -> str | None:
+        """The causes that fit best, as titles name them."""
+        return in_title(self.candidates)
 
     @property
     def is_unexpected(self) -> bool:
@@ -275,7 +280,7 @@ WHAT = pick(
 
 WORDS = Words(
     Facts,
-    title=("{named_error}[ in {call}], ", pick("is_retry", {True: "asked again"}, "cause open")),
+    title=("{named_error}[ in {call}], ", pick("is_retry", {True: "asked again"}, "cause open[, may be {may_be}]")),
     summary=(
         WHAT,
         "[ ({protocol_name}, {code})]",

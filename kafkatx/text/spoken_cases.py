@@ -28,7 +28,7 @@ _FAILS = regex(
     r"|hang(?:s|ing)?|hung|freezes|frozen?|block(?:s|ed)|times out|timed[- ]out|unable|cannot|can't|couldn't|won't"
     r"|(?:does|do|did|is|are|was|were)(?:n't|nt| not)|not (?:work|get|enter|reach|see|receiv)\w*|never|lost|loses"
     r"|losing|missing|dropped|vanish\w*|disappear\w*|duplicate[sd]?|duplicat(?:ion|ing)|twice|a second time"
-    r"|refused|rejected"
+    r"|refused|rejected|only \d+ (?:out )?of|invisible"
     r"|\w+(?:error|exception)|kill(?:s|ed)|undefined|leak(?:s|ed)?|out of memory|OOM|but not|despite|even though"
     r"|still\b.{1,80}\beven (?:if|when|after)|denied|fenced|corrupt\w*|wrong(?:ly)?|bug|problems?|issues?|trouble"
     r"|unfortunately|even (?:tx|transaction)|(?:rolled back|aborted),? (?:but|yet)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kafkatx.terms.records import dataclass
 from kafkatx.words.explanation import Bound, ConsideredWords, Phrase, left_open
 from kafkatx.words.template import Text, pick, render
@@ -50,6 +52,15 @@ OF_CLIENT = "the client's log before this line"
 KNOWN = "{defect_of} has a known defect that shows itself so ({defect}): {defect_is}"
 SAID = "[; the text says {said}]"
 AGED = "[; it was {age} old, its timeout is {timeout}]"
+
+
+MOST_IN_TITLE = 2
+"""Causes that a title names."""
+
+
+def in_title(rules: Sequence[str]) -> str | None:
+    """The causes that fit best, as titles name them; None of none."""
+    return " or ".join(rule.replace("_", " ") for rule in rules[:MOST_IN_TITLE]) or None
 
 
 def _candidate(

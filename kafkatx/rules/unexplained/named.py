@@ -16,7 +16,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.testimony import leaning_on_page, statements_of
 from kafkatx.rules.candidates.weighing import MOST
-from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts, spoken_candidate
+from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts, in_title, spoken_candidate
 from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Statement
@@ -66,9 +66,9 @@ class NamedFacts:
     solved: Quoted | None = None
 
     @property
-    def first(self) -> str | None:
-        """The cause that explains most of what only words tell, as sentences call it."""
-        return self.candidates[0].replace("_", " ") if self.traits and self.candidates else None
+    def may_be(self) -> str | None:
+        """The causes that fit best, as titles name them."""
+        return in_title(self.candidates)
 
     @property
     def is_met(self) -> bool:
@@ -229,7 +229,10 @@ NAMED_WORDS = Words(
     title=(
         pick(
             "named",
-            {NAMED_AS_MET: "{error} mentioned", NAMED_AS_SYMPTOM: ("{means}, ", BY_WHAT, "[, may be {first}]")},
+            {
+                NAMED_AS_MET: "{error} mentioned[, may be {may_be}]",
+                NAMED_AS_SYMPTOM: ("{means}, ", BY_WHAT, "[, may be {may_be}]"),
+            },
             "{error} only mentioned",
         ),
     ),
