@@ -47,6 +47,27 @@ def test_an_exception_alone_is_no_clean_bill(tmp_path):
     assert all(said["next"][number]["decides"] == [found["id"]] for number in found["candidates"][0]["decided_by"])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"ERROR send failed\n{REPLICAS}\n",
+        "2026-03-01 10:00:00,000 ERROR send failed\norg.apache.kafka.common.errors.ProducerFencedException\n",
+        "Yesterday our producer met InvalidTxnStateException in a Kafka transaction, and we do not know why.",
+        "The Kafka producer hangs at initTransactions().",
+    ],
+)
+def test_a_title_names_the_causes_that_fit_best(text, tmp_path):
+    found = only(told(tmp_path, text))
+    first = " or ".join(one["rule"].replace("_", " ") for one in found["candidates"][:2])
+    assert first
+    assert found["title"].endswith(f", may be {first}")
+
+
+def test_what_is_only_mentioned_may_be_nothing(tmp_path):
+    said = told(tmp_path, "A `ProducerFencedException` means that a newer producer has the same transactional.id.")
+    assert not any("may be" in finding["title"] for finding in said["findings"])
+
+
 def test_a_failure_that_repeats_is_one(tmp_path):
     lines = [f"2026-03-01 10:0{minute}:00,000 ERROR {PRODUCER} send failed\n{REPLICAS}\n" for minute in range(4)]
     found = only(told(tmp_path, "".join(lines)))
