@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.sentences import is_of_any_case
 from kafkatx.text.logs.source_code import is_of_code
+from kafkatx.text.logs.stamps import TIMED
 
 LONGEST = 1200
 """Characters of a sentence that are looked at."""
@@ -52,7 +54,13 @@ _FAILS = regex(
     r"|发不出|收不到|消费不到|读不到|起不来|届かな|届きません|動かな|動きません|안 ?됩니다|안 ?돼|못 ?(?:읽|받|보)"
     r"|\u043d\u0435 (?:\u043f\u0440\u0438\u0445\u043e\u0434|\u0434\u043e\u0445\u043e\u0434"
     r"|\u043f\u043e\u043b\u0443\u0447\u0430|\u0447\u0438\u0442\u0430"
-    r"|\u043e\u0442\u043f\u0440\u0430\u0432\u043b)",
+    r"|\u043e\u0442\u043f\u0440\u0430\u0432\u043b|\u0443\u0445\u043e\u0434|\u043f\u0440\u043e\u0438\u0441\u0445\u043e\u0434)"
+    r"|\b(?:not able to|inability|expire[sd]?|inadvertently|erroneously|blindly|mistakenly|by mistake|re-?sends? all"
+    r"|rather th[ae]n (?:what|where|from)|becom(?:es?|ing) (?:idle|inactive|unresponsive)|(?:far )?too far"
+    r"|skip(?:s|ped)? (?:the |some |all |over )*(?:records?|messages?|events?|offsets?)"
+    r"|(?:should|must)(?: not|n't) (?:wait|block|hang|throw|fail|drop|lose)"
+    r"|(?:a?wait|block|loop|retr)\w* (?:for ?ever|endless\w*)"
+    r"|(?:experienc\w+|continu\w+|keep\w*|get\w*|got|see\w*|saw)(?: an?| the| many| constant)? [\"'`]?time-?outs?)\b",
     re.IGNORECASE,
 )
 """Words of failure, in the languages in which people ask."""
@@ -70,6 +78,7 @@ _FINE = regex(
     re.IGNORECASE,
 )
 """What went well, or is only the name of a thing."""
+_SEEN_THAT = r"(?:I|we|you) can (?:\w+ )?see\b.{1,160}\b(?:still|even (?:if|though|when)|but not|twice)"
 _OF_ONE = regex(
     r"\b(?:I|I'm|I've|my|mine)\b(?! (?:think|guess|suggest|propose|recommend)\b)"
     r"|\bwe(?:'ve| have| had| are|'re)? (?:\w+ )?"
@@ -81,14 +90,17 @@ _OF_ONE = regex(
     r"|weird\w*|unfortunately)\b"
     r"|\bthe (?:issue|problem|bug|error) (?:happens|occurs|appears|shows)\b"
     r"|^\W*[\w.:]+(?:Error|Exception): "
-    r"|\b(?:following|this|same) (?:errors?|exceptions?|problem|issue|bug|stack ?trace)\b"
+    r"|\b(?:following|this|same|below) (?:errors?|exceptions?|problem|issue|bug|stack ?trace)\b"
     r"|\b(?:how (?:can|do|to)|why|help)\b.*\?"
     r"|^\W*(?:reason|error|exception|failure|issue|problem|symptom|result|actual|observed|bug)s?"
     r"(?: of| behaviou?r| result| error)?\b[\w ]{0,20}:"
     r"|\bich\b|\b(?:uns|wir|unsere?\w?|meine?\w?|nous|notre|nos|mon|nosso|nossa|nuestr\w+|mi|meu|minha)\b"
     r"|\b(?:manchmal|pl\u00f6tzlich|st\u00e4ndig|immer wieder|seit (?:gestern|heute|dem|der|wir)"
     r"|parfois|soudain\w*|depuis|a veces|de repente|desde (?:que|ayer|hace|ontem|a|el)|\u00e0s vezes|ogni tanto)\b"
-    r"|[我咱]|遇到|求助|怎么|为什么|线上|有时候?|偶尔|突然|经常|昨天|今天|現在|時々|突然|たまに|困っ"
+    rf"|{_SEEN_THAT}|\b(?:users|customers|people|operators) (?:have |had )?(?:observed?|noticed|reported)\b"
+    r"|\b(?:inadvertently|erroneously|blindly|mistakenly|by mistake)\b"
+    r"|\u0441\u0442\u0430\u043b\u043a\u0438\u0432\u0430\u043b"
+    r"|重启\S{0,12}[会后就]|[我咱]|遇到|求助|怎么|为什么|线上|有时候?|偶尔|突然|经常|昨天|今天|現在|時々|突然|たまに|困っ"
     r"|ました|ますか|下さい|でしょうか|ています"
     r"|저희|제가|나요|습니다|가끔|갑자기|계속"
     r"|\b(?:иногда|вдруг|внезапно|периодически|постоянно|вчера|сегодня|после того,? как)\b"
@@ -104,13 +116,16 @@ _OF_PAST = regex(
 """What does so where the sentence itself names what transactions are made of."""
 _SEEN = regex(
     r"\b(?:(?:it )?(?:seems?|appears?|looks) (?:like|that|to)|appear to|apparently|sometimes|occasionally"
+    rf"|inadvertently|erroneously|blindly|mistakenly|by mistake|{_SEEN_THAT}"
     r"|randomly|manchmal|parfois|a veces|\u00e0s vezes"
     r"|\u0438\u043d\u043e\u0433\u0434\u0430)\b|有时候?|偶尔|時々|たまに|가끔",
     re.IGNORECASE,
 )
 """What is said of what was seen, in whatever mood the sentence goes on."""
 _EXPECTED = regex(
-    r"\bI (?:think|believe|(?:would |had )?expect(?:ed)?)\b.{1,160}\b(?:should|must|to)\b",
+    r"\bI (?:think|believe|(?:would |had )?expect(?:ed)?)\b.{1,160}\b(?:should|must|to)\b"
+    r"|\b(?:\w*[a-z](?-i:[A-Z])\w+|\w+_\w+)(?:\(\))? should(?: not|n't) (?:a?wait|block|hang) "
+    r"(?:endless\w*|for ?ever|indefinitely|infinitely)",
     re.IGNORECASE,
 )
 """Whoever says what he expected did not see it."""
@@ -120,6 +135,8 @@ _OTHER = regex(
     re.IGNORECASE,
 )
 """How a sentence begins that speaks of any case, where nothing says that it was seen."""
+_STAMP = regex(TIMED)
+"""Beside a log that a program printed, what fails is the case of who pasted it; a line with a time is no sentence."""
 _PERSON = regex(r"\bI\b|\b(?:my|we|our|following)\b")
 _PROMISED = regex(r"\b(?:ensur|guarante|prevent|avoid|protect)\w*|\bmak(?:es?|ing) sure\b|\bso that\b", re.IGNORECASE)
 """What a program promises: what it names does not happen."""
@@ -145,15 +162,18 @@ _REPORT = regex(
     r"\W*(?:describe the (?:bug|issue|problem)|bug report|(?:steps )?to reproduce|how to reproduce"
     r"|(?:expected|actual|current)(?: behaviou?r| results?|(?=\W*$))|what (?:happened|went wrong)"
     r"|what (?:did|do) you (?:do|expect|see)|issue description)\b"
-    r"|[\w .-]{0,30}(?:\bversions?\b|版本号?|バージョン|버전|\bversi[o\u00f3]n\b|\bvers\u00e3o\b"
-    r"|\b\u0432\u0435\u0440\u0441\u0438\u044f\b)[\w .-]{0,20}[:\uff1a ]\s*v?\d+\.\d",
+    r"|[\w .*`\[\]/-]{0,30}(?:\bversions?\b|版本号?|バージョン|버전|\bversi[o\u00f3]n\b|\bvers\u00e3o\b"
+    r"|\b\u0432\u0435\u0440\u0441\u0438\u044f\b)[\w .*`()/-]{0,40}[:\uff1a ]\s*[`*]*(?:\w{1,20} )?v?\d+\.\d",
     re.IGNORECASE,
 )
 """A heading of a report of a case, or the release that its author runs."""
 _TRIED = regex(
     r"\b(?:I|we)(?:'m|'re|'ve| am| are| have| had)? (?:\w+ly )?(?:created|tried|trying|using|run|running"
     r"|set up|started"
-    r"|testing|configured|deployed|upgraded|moved|built|have a)\b",
+    r"|testing|configured|deployed|upgraded|moved|built|have a)\b"
+    r"|\b(?:any(?:one|body)|some(?:one|body)) (?:else )?(?:\w+ )?(?:seen|faced|facing|had|met|experienc\w+|run into)\b"
+    r"|\u043a\u0442\u043e-(?:\u0442\u043e|\u043d\u0438\u0431\u0443\u0434\u044c) "
+    r"\u0441\u0442\u0430\u043b\u043a\u0438\u0432\u0430\u043b",
     re.IGNORECASE,
 )
 """What somebody did himself: what fails on such a page is his case."""
@@ -170,11 +190,22 @@ _KAFKA = regex(
     r"|read[-_ ]?committed|ブローカー|브로커|брокер",
     re.IGNORECASE,
 )
-_NAMED = regex(r"kafka|redpanda", re.IGNORECASE)
-_OF_KAFKA = regex(r"kafka|redpanda|\bbrokers?\b|producer\b|consumer\b", re.IGNORECASE)
+_NAMED = regex(
+    r"kafka|redpanda|\u043a\u0430\u0444\u043a|\u5361\u592b\u5361|\u30ab\u30d5\u30ab|\uce74\ud504\uce74", re.IGNORECASE
+)
+_OF_KAFKA = regex(rf"{_NAMED.pattern}|\bbrokers?\b|producer\b|consumer\b", re.IGNORECASE)
 """What is Kafka's, on a page that names it."""
+_TOPICS = regex(r"\btopics?\b", re.IGNORECASE)
+_PARTS = regex(r"\b(?:partitions?|replicas?|offsets?|consumer groups?)\b", re.IGNORECASE)
+_ENDS = regex(r"producers?\b|consumers?\b", re.IGNORECASE)
+_OTHERS = regex(
+    r"pulsar|rabbit|activemq|artemis|\bjms\b|\bnats\b|\bs[nq]s\b|pub/?sub|kinesis|rocketmq|mqtt|\bamqp\b|\bdds\b|\bros2?\b",
+    re.IGNORECASE,
+)
+"""Who writes of topics with partitions and of their producers, and names no other system, need not name Kafka."""
 _END = regex(r"(?<=[.?!])[\"'`)*]*\s+(?=[A-Z\"'`(*])|(?<=[\u3002\uff01\uff1f])\s*")
 _ITEM = regex(r"\s*(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|(?:> ?)+|\|)\s")
+_QUOTATION = regex(r"\s*(?:>(?: |$))+")
 _FENCE = regex(r"\s*(?:```|~~~|\{code)")
 _PROGRAM = regex(r"\s+#|\s*(?://|\*/|/\*|[$%] \w|\{\s*\")|.*\S \| \S")
 """A line of a program, of a shell, of JSON or of a table."""
@@ -202,15 +233,23 @@ def spoken_cases(
         return
     sentences = list(sentences_of(source, is_told))
     theirs, what = (_KAFKA, _WHAT) if is_about_transactions else (_NAMED, _OF_KAFKA)
-    if not any(theirs.search(line.text) for line in source):
+    if not (any(theirs.search(line.text) for line in source) or _speaks_of_topics(source)):
         return
     is_report = any(_REPORT.match(line.text) for line in source)
     is_own = is_report or any(_TRIED.search(one.text) for one in sentences)
+    has_log = not is_own and any(_STAMP.search(line.text) and not is_told(line) for line in source)
     for number, one in enumerate(sentences):
         near = " ".join(other.text for other in sentences[max(0, number - 1) : number + 2])
         is_named = what.search(one.text) is not None
-        if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_own):
+        is_theirs = is_own or (has_log and _STAMP.search(one.text) is None)
+        if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_theirs):
             yield one
+
+
+def _speaks_of_topics(source: Sequence[Line]) -> bool:
+    """Whether a page that does not name Kafka speaks of what only Kafka has."""
+    text = "\n".join(line.text for line in source)
+    return all(one.search(text) for one in (_TOPICS, _PARTS, _ENDS)) and _OTHERS.search(text) is None
 
 
 def says_solved(text: str) -> bool:
@@ -264,12 +303,20 @@ def sentences_of(source: Sequence[Line], is_told: Callable[[Line], bool]) -> Ite
         is_fence = _FENCE.match(line.text) is not None
         is_fenced ^= is_fence
         is_own = not (is_fence or is_fenced or _PROGRAM.match(line.text) or is_of_code(texts, number)) and is_told(line)
-        if not is_own or _ITEM.match(line.text):
+        bare = _unquoted(line)
+        goes_on = bare is not line and number > 0 and _unquoted(source[number - 1]) is not source[number - 1]
+        if not is_own or _ITEM.match(bare.text if goes_on else line.text) or not bare.text.strip():
             yield from _split(begun)
             begun = []
-        if is_own:
-            begun.append(line)
+        if is_own and bare.text.strip():
+            begun.append(bare)
     yield from _split(begun)
+
+
+def _unquoted(line: Line) -> Line:
+    """A line without the signs of a quotation before it; the line itself where there are none."""
+    found = _QUOTATION.match(line.text)
+    return replace(line, text=line.text[found.end() :]) if found is not None else line
 
 
 def _split(paragraph: Sequence[Line]) -> Iterator[Sentence]:

@@ -32,6 +32,19 @@ TOLD = (
     "nosso produtor trava ao terminar a transação do Kafka",
     "\u0443 \u043d\u0430\u0441 "
     "\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446\u0438\u044f Kafka \u0437\u0430\u0432\u0438\u0441\u043b\u0430",
+    "Exactly-once copier\n\n- **runtime version: 3.2.1**\n### The transaction does not work after the pause.",
+    " - [x] client version (release or tag): `client v2.3.0`\nThe reader skips records of a transaction of Kafka.",
+    "flushTransactions should not wait endless when the Kafka brokers are gone",
+    "Our fencing blindly raises the epoch of the Kafka producer, also where nothing was written.",
+    "Prior to this change the work can cause the transaction of the Kafka producer to expire, and we get "
+    "an unknown id.",
+    "> We observed that the Kafka transaction stays open.\n> All pods are affected, and none of them was able\n> to "
+    "end it, so it is stuck still.",
+    "As you can see the Kafka transaction is still committed even if the one of the database is rolled back.",
+    "Producer with transactions not able to write to the hub of Kafka\n\n"
+    "2024-02-03 04:05:06,007 DEBUG [Producer clientId=p, transactionalId=t] Sending metadata request "
+    "(org.apache.kafka.clients.NetworkClient)",
+    "Users have reported the following: a Kafka producer experiences timeouts in a transaction.",
     "我们的 Kafka 事务一直失败",
     "Kafka のトランザクションが止まっています",
     "저희 Kafka 트랜잭션이 멈췄습니다",
@@ -39,6 +52,15 @@ TOLD = (
 BESIDE = (
     "Our Kafka cluster is unstable: one broker crashed today and does not come back.",
     "### Actual\n\nthe second send of the Kafka client hangs for a minute",
+    "Some Kafka producers become idle after a restart of the nodes\n\n## Bug Report",
+    "On restart our Kafka consumer is getting every message, rather than what was last processed.",
+    "Our producer hangs in flush for ever: the topic has one partition and its only replica is down.",
+    "重启kafka会重复消费数据",
+    "\u041d\u0435 \u0443\u0445\u043e\u0434\u044f\u0442 "
+    "\u0441\u043e\u043e\u0431\u0449\u0435\u043d\u0438\u044f \u0438\u0437 "
+    "\u041a\u0430\u0444\u043a\u0438. \u041a\u0442\u043e-\u0442\u043e "
+    "\u0441\u0442\u0430\u043b\u043a\u0438\u0432\u0430\u043b\u0441\u044f?",
+    "Below errors are appearing in our copy of the Kafka cluster:\n\nfailed to flush",
 )
 """Failures of Kafka on a page that says no word of transactions."""
 QUIET = (
@@ -59,6 +81,17 @@ QUIET = (
     "| our Kafka setting | transactions failed | meaning |",
     "With Kafka transactions the lag of our reader always is 1, we do not know why.",
     "Our printer is broken, we lost all jobs today.",
+    "Our producer hangs: the topic in Pulsar has one partition and its only replica is down.",
+    "Our producer of the TV show is stuck, and nobody has an idea for the next topic.",
+    "**Version 3.2.1** adds transactions to the Kafka sink.",
+    "A Kafka transaction that expires is rolled back by the coordinator.",
+    "Your listener should not block for ever within a Kafka transaction.",
+    "A reader of Kafka skips records of transactions that were rolled back.",
+    "As you can see, a Kafka transaction has one coordinator.",
+    "> A transaction of Kafka fails\n> if its id is taken.",
+    "The next records of a transaction are visible in Kafka.\n\n"
+    "2024-02-03 04:05:06,007 DEBUG [Producer clientId=p, transactionalId=t] Sending metadata request "
+    "(org.apache.kafka.clients.NetworkClient)",
     "The broker of our insurance never called back, I lost a day.",
 )
 
