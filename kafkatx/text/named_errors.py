@@ -167,6 +167,10 @@ def _named_in(page: FramedPage) -> tuple[Statement, ...]:
     if said:
         said += _traits_beside(source, words, said)
     said += _symptoms_on(of_calls, of_frames=True)
+    if named and not said and all(one.name == NAMED for one in named):
+        from kafkatx.text.reported_errors import as_met
+
+        named = as_met(source, words.__contains__, named, MET)
     if not (named or said):
         said = _failed_in(source, words, is_about_transactions=may_count)
     first: dict[str, Statement] = {}
