@@ -55,7 +55,9 @@ _FAILS = regex(
     r"|\u043d\u0435 (?:\u043f\u0440\u0438\u0445\u043e\u0434|\u0434\u043e\u0445\u043e\u0434"
     r"|\u043f\u043e\u043b\u0443\u0447\u0430|\u0447\u0438\u0442\u0430"
     r"|\u043e\u0442\u043f\u0440\u0430\u0432\u043b|\u0443\u0445\u043e\u0434|\u043f\u0440\u043e\u0438\u0441\u0445\u043e\u0434)"
-    r"|\b(?:not able to|inability|expire[sd]?|inadvertently|erroneously|blindly|mistakenly|by mistake|re-?sends? all"
+    r"|\b(?:dying|always abort\w*|lag\b.{0,40}\b(?:grow(?:s|ing)?|increas\w+|ris(?:es|ing))"
+    r"|stop(?:s|ped) (?:during|without|working|consuming|producing|sending|receiving|responding)"
+    r"|not able to|inability|expire[sd]?|inadvertently|erroneously|blindly|mistakenly|by mistake|re-?sends? all"
     r"|rather th[ae]n (?:what|where|from)|becom(?:es?|ing) (?:idle|inactive|unresponsive)|(?:far )?too far"
     r"|skip(?:s|ped)? (?:the |some |all |over )*(?:records?|messages?|events?|offsets?)"
     r"|(?:should|must)(?: not|n't) (?:wait|block|hang|throw|fail|drop|lose)"
@@ -97,6 +99,8 @@ _OF_ONE = regex(
     r"|\bich\b|\b(?:uns|wir|unsere?\w?|meine?\w?|nous|notre|nos|mon|nosso|nossa|nuestr\w+|mi|meu|minha)\b"
     r"|\b(?:manchmal|pl\u00f6tzlich|st\u00e4ndig|immer wieder|seit (?:gestern|heute|dem|der|wir)"
     r"|parfois|soudain\w*|depuis|a veces|de repente|desde (?:que|ayer|hace|ontem|a|el)|\u00e0s vezes|ogni tanto)\b"
+    r"|\bsince (?:(?:two|three|four|a few|some|several|\d+) (?:\w+ )?(?:minutes|hours|days|weeks|months)|last \w+)\b"
+    r"|\bafter (?:(?:[\w-]+ ){0,4}?(?:restarted|crashed|died|upgraded|failed over)|error|exception|crash|timeout)\b"
     rf"|{_SEEN_THAT}|\b(?:users|customers|people|operators) (?:have |had )?(?:observed?|noticed|reported)\b"
     r"|\b(?:inadvertently|erroneously|blindly|mistakenly|by mistake)\b"
     r"|\u0441\u0442\u0430\u043b\u043a\u0438\u0432\u0430\u043b"
@@ -114,6 +118,16 @@ _OF_PAST = regex(
     re.IGNORECASE,
 )
 """What does so where the sentence itself names what transactions are made of."""
+_TITLE = regex(
+    r"^(?!(?:\W|\d)*(?:how|what|why|where|which|alert|detect|test|verify|\w+ing)\b).*"
+    r"\b(?:never (?:completes?|returns?|ends?|arrives?|comes? back|recovers?|finish\w*)|hangs|freezes|crashes|dies"
+    r"|loses|blocks for ?ever|stuck (?:in|at|on|after|when)|stops (?:during|after|when|without|\w+ing)"
+    r"|(?:is|are|gets?) (?:lost|duplicated|dropped|stuck)"
+    r"|(?:does|do|is|are)(?: not|n't) (?:work|recover|return|reach)\w*"
+    r"|fails (?:with|on|after|when|to))\b",
+    re.IGNORECASE,
+)
+"""What fails in the first line of a page, as the title of a report; documentation has no such verbs there."""
 _SEEN = regex(
     r"\b(?:(?:it )?(?:seems?|appears?|looks) (?:like|that|to)|appear to|apparently|sometimes|occasionally"
     rf"|inadvertently|erroneously|blindly|mistakenly|by mistake|{_SEEN_THAT}"
@@ -196,7 +210,7 @@ _NAMED = regex(
 _OF_KAFKA = regex(rf"{_NAMED.pattern}|\bbrokers?\b|producer\b|consumer\b", re.IGNORECASE)
 """What is Kafka's, on a page that names it."""
 _TOPICS = regex(r"\btopics?\b", re.IGNORECASE)
-_PARTS = regex(r"\b(?:partitions?|replicas?|offsets?|consumer groups?)\b", re.IGNORECASE)
+_PARTS = regex(r"\b(?:partitions?|replicas?|offsets?|consumer (?:groups?|lag)|read_(?:un)?committed)\b", re.IGNORECASE)
 _ENDS = regex(r"producers?\b|consumers?\b", re.IGNORECASE)
 _OTHERS = regex(
     r"pulsar|rabbit|activemq|artemis|\bjms\b|\bnats\b|\bs[nq]s\b|pub/?sub|kinesis|rocketmq|mqtt|\bamqp\b|\bdds\b|\bros2?\b",
@@ -241,7 +255,8 @@ def spoken_cases(
     for number, one in enumerate(sentences):
         near = " ".join(other.text for other in sentences[max(0, number - 1) : number + 2])
         is_named = what.search(one.text) is not None
-        is_theirs = is_own or (has_log and _STAMP.search(one.text) is None)
+        is_title = number == 0 and _TITLE.search(one.text) is not None and one.text.count(".") <= 1
+        is_theirs = is_own or is_title or (has_log and _STAMP.search(one.text) is None)
         if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_theirs):
             yield one
 

@@ -44,6 +44,9 @@ TOLD = (
     "Producer with transactions not able to write to the hub of Kafka\n\n"
     "2024-02-03 04:05:06,007 DEBUG [Producer clientId=p, transactionalId=t] Sending metadata request "
     "(org.apache.kafka.clients.NetworkClient)",
+    "It seems like sessions will always abort the next transaction of Kafka, whether there was a rebalance or not.",
+    "it performs well with Kafka transactions, and after error the transactional producer is not able to go on.",
+    "I'm just trying to get my exactly-once threads of Kafka to quit dying within hours.",
     "Users have reported the following: a Kafka producer experiences timeouts in a transaction.",
     "我们的 Kafka 事务一直失败",
     "Kafka のトランザクションが止まっています",
@@ -60,6 +63,10 @@ BESIDE = (
     "\u0441\u043e\u043e\u0431\u0449\u0435\u043d\u0438\u044f \u0438\u0437 "
     "\u041a\u0430\u0444\u043a\u0438. \u041a\u0442\u043e-\u0442\u043e "
     "\u0441\u0442\u0430\u043b\u043a\u0438\u0432\u0430\u043b\u0441\u044f?",
+    "# Flush of the producer never completes\n\nlibrdkafka 0.11.5",
+    "# Kafka sometimes stops during its start without a word",
+    "After the server restarted some messages of Kafka get duplicated.",
+    "Since three days the consumer lag of the topic is growing, read_uncommitted reads on.",
     "Below errors are appearing in our copy of the Kafka cluster:\n\nfailed to flush",
 )
 """Failures of Kafka on a page that says no word of transactions."""
@@ -83,6 +90,12 @@ QUIET = (
     "Our printer is broken, we lost all jobs today.",
     "Our producer hangs: the topic in Pulsar has one partition and its only replica is down.",
     "Our producer of the TV show is stuck, and nobody has an idea for the next topic.",
+    "# How Kafka goes on with a transaction after a coordinator crashes",
+    "# Alert when a Kafka transaction is stuck in its state",
+    "# Handling a transactional client of Kafka that dies",
+    "# Fix: the transactional client of Kafka dies on close",
+    "Kafka keeps transactions.\n\n# The transactional client dies",
+    "The lag of a reader of Kafka grows while a transaction is open.",
     "**Version 3.2.1** adds transactions to the Kafka sink.",
     "A Kafka transaction that expires is rolled back by the coordinator.",
     "Your listener should not block for ever within a Kafka transaction.",
