@@ -73,7 +73,7 @@ _OF_TRANSACTIONS = regex(
 )
 _OF_THEIR_PARTS = regex(
     r"isolation[._ -]level|\b(?:aborted|unstable) (?:messages?|records?)\b|(?<![a-z])producer[ _.-]?(?:ids?|epochs?)\b"
-    r"|InitProducerId|ProducerState"
+    r"|InitProducerId|ProducerState|\bproducers? (?:(?:is|was|are|were|gets?|got) )?fenced\b"
     r"|\bout of (?:order )?sequence\b|\bproducers?\b.{1,60}\bepoch\b|\bflush outstanding\b",
     re.IGNORECASE,
 )

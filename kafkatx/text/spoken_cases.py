@@ -57,6 +57,7 @@ _FAILS = regex(
     r"|\u043e\u0442\u043f\u0440\u0430\u0432\u043b|\u0443\u0445\u043e\u0434|\u043f\u0440\u043e\u0438\u0441\u0445\u043e\u0434)"
     r"|\b(?:dying|always abort\w*|lag\b.{0,40}\b(?:grow(?:s|ing)?|increas\w+|ris(?:es|ing))"
     r"|stop(?:s|ped) (?:during|without|working|consuming|producing|sending|receiving|responding)"
+    r"|abgebrochen|nichts mehr|\w+m[\u0131iu\u00fc]yor\w*|tak\u0131l\u0131yor"
     r"|not able to|inability|expire[sd]?|inadvertently|erroneously|blindly|mistakenly|by mistake|re-?sends? all"
     r"|rather th[ae]n (?:what|where|from)|becom(?:es?|ing) (?:idle|inactive|unresponsive)|(?:far )?too far"
     r"|skip(?:s|ped)? (?:the |some |all |over )*(?:records?|messages?|events?|offsets?)"
@@ -100,6 +101,9 @@ _OF_ONE = regex(
     r"|\b(?:manchmal|pl\u00f6tzlich|st\u00e4ndig|immer wieder|seit (?:gestern|heute|dem|der|wir)"
     r"|parfois|soudain\w*|depuis|a veces|de repente|desde (?:que|ayer|hace|ontem|a|el)|\u00e0s vezes|ogni tanto)\b"
     r"|\bsince (?:(?:two|three|four|a few|some|several|\d+) (?:\w+ )?(?:minutes|hours|days|weeks|months)|last \w+)\b"
+    r"|\bafter (?!(?:an?|any|each|every) )(?:[\w-]+ ){0,2}(?:restart|upgrade|failover|crash)\b"
+    r"|\bnach (?:dem|einem) (?:Neustart|Update|Upgrade|Absturz)\b|\bmuss\w* .{0,20}neu ?gestartet"
+    r"|\bnach \d+ ?(?:s|sek\w*|min\w*|h|stunden)\b|\bau bout d(?:e |['\u2019])|\w[\u0131iu\u00fc]yor(?:u[mz]|lar)?\b"
     r"|\bafter (?:(?:[\w-]+ ){0,4}?(?:restarted|crashed|died|upgraded|failed over)|error|exception|crash|timeout)\b"
     rf"|{_SEEN_THAT}|\b(?:users|customers|people|operators) (?:have |had )?(?:observed?|noticed|reported)\b"
     r"|\b(?:inadvertently|erroneously|blindly|mistakenly|by mistake)\b"
@@ -209,7 +213,7 @@ _NAMED = regex(
 )
 _OF_KAFKA = regex(rf"{_NAMED.pattern}|\bbrokers?\b|producer\b|consumer\b", re.IGNORECASE)
 """What is Kafka's, on a page that names it."""
-_TOPICS = regex(r"\btopics?\b", re.IGNORECASE)
+_TOPICS = regex(r"\btopics?\b|\boffsets?\b|\bconsumer (?:groups?|lag)\b", re.IGNORECASE)
 _PARTS = regex(r"\b(?:partitions?|replicas?|offsets?|consumer (?:groups?|lag)|read_(?:un)?committed)\b", re.IGNORECASE)
 _ENDS = regex(r"producers?\b|consumers?\b", re.IGNORECASE)
 _OTHERS = regex(
