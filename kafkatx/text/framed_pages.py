@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
+from kafkatx.terms.events import Level
 from kafkatx.text.lines import Line, Page, lines
-from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
+from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, STRUCTURED, Framed, Framer
 from kafkatx.text.told_lines import told_lines
 from kafkatx.text.whole_pages import MOST_PAGES
 
@@ -29,7 +30,7 @@ class FramedPage:
         self.lines = [*told_lines(self.all_lines)]
         self._framer = Framer([line.text for line in self.lines])
         self.framed: list[Framed] = [self._framer.frame(line.text) for line in self.lines]
-        self._layouts = {line.position: one.layout for line, one in zip(self.lines, self.framed, strict=True)}
+        self._layouts = {line.position: _layout(one) for line, one in zip(self.lines, self.framed, strict=True)}
 
     def frame(self, text: str) -> Framed:
         """Frame a sentence out of one of the lines."""
@@ -41,6 +42,12 @@ class FramedPage:
             return True
         bare = line.text.strip()
         return bare != line.text and self._framer.frame(bare).layout not in _OF_NO_LOGGER
+
+
+def _layout(framed: Framed) -> str:
+    """The layout of a line of a logger; an object without time and level is the answer that somebody was given."""
+    is_logged = framed.at >= 0 or framed.of_day >= 0 or framed.level is not Level.unknown
+    return framed.layout if framed.layout != STRUCTURED or is_logged else ""
 
 
 @lru_cache(maxsize=MOST_PAGES)

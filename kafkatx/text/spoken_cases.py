@@ -209,7 +209,9 @@ _KAFKA = regex(
     re.IGNORECASE,
 )
 _NAMED = regex(
-    r"kafka|redpanda|\u043a\u0430\u0444\u043a|\u5361\u592b\u5361|\u30ab\u30d5\u30ab|\uce74\ud504\uce74", re.IGNORECASE
+    r"kafka|redpanda|event ?hubs?\b|\bMSK\b|warpstream|automq|franz-go|\bsarama\b"
+    r"|\u043a\u0430\u0444\u043a|\u5361\u592b\u5361|\u30ab\u30d5\u30ab|\uce74\ud504\uce74",
+    re.IGNORECASE,
 )
 _OF_KAFKA = regex(rf"{_NAMED.pattern}|\bbrokers?\b|producer\b|consumer\b", re.IGNORECASE)
 """What is Kafka's, on a page that names it."""

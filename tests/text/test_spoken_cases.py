@@ -72,6 +72,7 @@ BESIDE = (
     "After the server restarted some messages of Kafka get duplicated.",
     "Since three days the consumer lag of the topic is growing, read_uncommitted reads on.",
     "consumer stuck at offset 10445 forever",
+    "Our producer to Event Hubs hangs for hours, and no error is returned.",
     "A table sink of Kafka writes duplicates after driver restart",
     "kafka streams uygulamas\u0131 ERROR durumuna ge\u00e7iyor",
     "Below errors are appearing in our copy of the Kafka cluster:\n\nfailed to flush",

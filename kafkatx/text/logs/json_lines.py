@@ -60,6 +60,7 @@ _TOKENS = regex(r'"(?:[^"\\]|\\.)*("?)|[{}\[\]]')
 """Strings of JSON, the last of which may have no end, and brackets."""
 _CUT_ESCAPE = regex(r"(\\+)(?:u[0-9a-fA-F]{0,3})?$")
 _CLOSED_BY = {"{": "}", "[": "]"}
+_IS_CLASS = regex(r"(?:\w{1,60}\.){0,12}[A-Z]\w{2,80}(?:Exception|Error)")
 _OPEN_PAIR = regex(r'(?:^| )(cause|error|err|exception|stack_?trace)="(?=[^"])(.*)$', re.DOTALL)
 """A last value that holds quotation marks as they are, or goes on in the next lines (`cause="Exception in ...`)."""
 
@@ -286,9 +287,17 @@ def _trace(fields: dict[str, Any]) -> str:
 def _text(value: Any) -> str:
     """A trace as text: of an error that is an object (pino, winston, bunyan) its stack, else its words."""
     if isinstance(value, dict):
-        words = (value.get(name) for name in ("stack", "stack_trace", "message", "msg", "stackTrace"))
-        return next((text for text in words if isinstance(text, str)), "")
+        stack = (value.get(name) for name in ("stack", "stack_trace", "stackTrace"))
+        return next((text for text in stack if isinstance(text, str)), "") or _named_error(value)
     return value if isinstance(value, str) else ""
+
+
+def _named_error(error: dict[str, Any]) -> str:
+    """The words of an error that is an object (ECS, pino, problem details), behind its class where a key has it."""
+    words = next((text for name in ("message", "msg") if isinstance(text := error.get(name), str)), "")
+    named = (error.get(name) for name in ("type", "name", "class", "kind"))
+    name = next((text for text in named if isinstance(text, str) and _IS_CLASS.fullmatch(text)), "")
+    return words if not name or name in words else f"{name}: {words}".removesuffix(": ")
 
 
 def _thrown(thrown: dict[str, Any]) -> list[str]:

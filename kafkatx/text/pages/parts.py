@@ -12,13 +12,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.regex import regex
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.logs.bare import tells
 from kafkatx.text.logs.json_lines import read_record
-from kafkatx.text.named_errors import names_something
+from kafkatx.text.named_errors import errors_in, names_something
 from kafkatx.text.pages.cutting import cut, cut_file
 from kafkatx.text.pages.growing import TOOLS
 from kafkatx.text.pages.likeness import goes_on, is_log_line
@@ -54,6 +55,11 @@ OF_ANSWERS = frozenset(
     {"status", "statusCode", "error_code", "errorCode", "code", "stackTrace", "stack_trace", "trace"}
 )
 """Keys beside the message in what a service answers to a call that failed."""
+OF_WORDS = frozenset({"error", "err", "exception", "message", "msg", "detail", "details", "cause", "reason"})
+OF_CLASSES = frozenset({"type", "class", "name", "kind"})
+"""Keys of the words of an error in such an answer, and of its class beside them."""
+MOST_NESTED, FEWEST_LISTED = 4, 3
+"""Objects around such a key, and errors that make a list of them."""
 SAMPLE_LINES = 100
 OVERLAP = 1 << 14
 """Bytes of a line that are looked at around a literal."""
@@ -67,7 +73,8 @@ def parts(file: OpenFile) -> list[TextPart]:
     if file.size <= MOST_SETTINGS and _is_settings(file):
         return [TextPart(PartKind.SETTINGS, 0, file.size, 1)]
     if file.size <= MOST_DOCUMENT and _is_document(file):
-        return [TextPart(PartKind.PROSE, 0, file.size, 1)]
+        kind = PartKind.WORDS if _is_failed_answer(file) and names_something(file) else PartKind.PROSE
+        return [TextPart(kind, 0, file.size, 1)]
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
     found = cut_file(file)
@@ -121,6 +128,24 @@ def _is_document(file: OpenFile) -> bool:
         return False
     record = read_record(json.dumps(found))
     return record is None or not (record.is_logged or (OF_ANSWERS & found.keys() and tells(record.message)))
+
+
+def _is_failed_answer(file: OpenFile) -> bool:
+    """Whether a document is what somebody got for a call: the keys of errors hold one, and no table lists them."""
+    told = set(_errors_under_keys(json.loads(file.read(0, file.size))))
+    return len(told) in range(1, FEWEST_LISTED)
+
+
+def _errors_under_keys(value: Any, depth: int = MOST_NESTED) -> Iterator[str]:
+    """Errors that an object names, under keys of words, or of a class beside words; as deep as answers are."""
+    if not isinstance(value, dict) or not depth:
+        return
+    asked = OF_WORDS | OF_CLASSES if OF_WORDS & value.keys() else frozenset()
+    for key, one in value.items():
+        if isinstance(one, str) and key in asked:
+            yield from errors_in(one)
+        else:
+            yield from _errors_under_keys(one, depth - 1)
 
 
 def _is_log(file: OpenFile) -> bool:

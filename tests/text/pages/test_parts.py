@@ -181,3 +181,30 @@ def test_what_repeats_itself_is_no_line_of_a_dump(tmp_path: Path, line: str) -> 
 def test_a_line_behind_the_tag_of_its_writer_is_one_of_a_log():
     assert is_log_line("[job-1] 2025-03-03 09:00:12,008 INFO  o.a.k.c.p.internals.TransactionManager [] - up")
     assert not is_log_line("[job-1] was started at 09:00:12 by the deployer")
+
+
+ANSWERS = (
+    '{"error":{"type":"org.apache.kafka.common.errors.ProducerFencedException","message":"a newer one"},"app":"pay"}',
+    '{"title":"Internal Server Error","status":500,"type":"ProducerFencedException","detail":"There is a newer one"}',
+    '{"service":"pay","outcome":{"cause":"INVALID_PRODUCER_EPOCH in the transaction of batch 4"}}',
+)
+"""What services answer to a call that failed, without a time and a level."""
+DOCUMENTS = (
+    '{"type":"record","name":"ProducerFencedException","fields":[{"name":"id","type":"string"}]}',
+    '{"title":"Kafka transactions","panels":[{"title":"ProducerFencedException","message":"per minute"}]}',
+    '{"message":"known errors of transactions","errors":{"a":{"message":"ProducerFencedException"},'
+    '"b":{"message":"InvalidTxnStateException"},"c":{"message":"OutOfOrderSequenceException"}}}',
+    '{"description":"ProducerFencedException: the transaction was fenced","in":"body"}',
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [*((one, PartKind.WORDS) for one in ANSWERS), *((one, PartKind.PROSE) for one in DOCUMENTS)]
+)
+def test_an_answer_without_time_and_level_tells_of_its_error_and_no_other_document(
+    tmp_path: Path, text: str, kind: PartKind
+) -> None:
+    path = tmp_path / "answer.json"
+    path.write_text(text)
+    with OpenFile(str(path)) as file:
+        assert [part.kind for part in parts(file)] == [kind]
