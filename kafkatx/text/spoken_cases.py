@@ -136,6 +136,11 @@ _SOLVED_IT = regex(
     re.IGNORECASE,
 )
 """How somebody says that what he tells of is over."""
+_OVER = (
+    "solved", "fixed", "resol", " gone", " works ", "gel\u00f6st", "behoben", "r\u00e9solu", "resuelto", "solucionado",
+    "\u89e3\u51b3", "\u89e3\u6c7a", "\ud574\uacb0", "\u0440\u0435\u0448",
+)  # fmt: skip
+"""Of which one stands in every such sentence, in small letters."""
 _UNSOLVED = regex(r"\b(?:not|never|still)\b|n't\b", re.IGNORECASE)
 _UNABLE = regex(r"\b(?:can|could|will|would)(?:n't| ?not)\b|\bcan't\b|\bwon't\b", re.IGNORECASE)
 """What is no mood, other than `can` and `would`."""
@@ -215,6 +220,9 @@ def spoken_cases(
 
 def says_solved(text: str) -> bool:
     """Whether a line says that what its page tells of is over, and takes nothing of that back."""
+    small = text.lower()
+    if not any(one in small for one in _OVER):
+        return False
     return _SOLVED_IT.search(text) is not None and not (_UNSOLVED.search(text) or "?" in text or _OTHER.match(text))
 
 
