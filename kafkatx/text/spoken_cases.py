@@ -11,16 +11,12 @@ Rule    A sentence counts that says that something failed and that tells of one 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
-from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
-from kafkatx.text.lines import Line
-from kafkatx.text.logs.sentences import is_of_any_case
-from kafkatx.text.logs.source_code import is_of_code
+from kafkatx.text.framed_pages import FramedPage
+from kafkatx.text.logs.sentences import Sentence, is_of_any_case
 
-LONGEST = 1200
-"""Characters of a sentence that are looked at."""
 MOST_DOTS = 3
 """Dots in the name of a class with its package, that no word of a sentence has."""
 _FAILS = regex(
@@ -173,44 +169,29 @@ _KAFKA = regex(
 _NAMED = regex(r"kafka|redpanda", re.IGNORECASE)
 _OF_KAFKA = regex(r"kafka|redpanda|\bbrokers?\b|producer\b|consumer\b", re.IGNORECASE)
 """What is Kafka's, on a page that names it."""
-_END = regex(r"(?<=[.?!])[\"'`)*]*\s+(?=[A-Z\"'`(*])|(?<=[\u3002\uff01\uff1f])\s*")
-_ITEM = regex(r"\s*(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|(?:> ?)+|\|)\s")
-_FENCE = regex(r"\s*(?:```|~~~|\{code)")
-_PROGRAM = regex(r"\s+#|\s*(?://|\*/|/\*|[$%] \w|\{\s*\")|.*\S \| \S")
-"""A line of a program, of a shell, of JSON or of a table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence, the line that it begins on, and where in its text a word of failure stands (0: nowhere)."""
-
-    line: Line
-    text: str
-
-    @property
-    def at(self) -> int:
-        """Where it says that something failed."""
-        found = _FAILS.search(self.text)
-        return found.start() if found is not None else 0
-
-
-def spoken_cases(
-    source: Sequence[Line], is_told: Callable[[Line], bool], *, is_about_transactions: bool
-) -> Iterator[Sentence]:
-    """Yield sentences of a page that tell of a failure; `is_told` says which lines are its author's own."""
-    if not any(is_told(line) and _may_tell(line.text) for line in source):
+def spoken_cases(page: FramedPage, *, is_about_transactions: bool) -> Iterator[Sentence]:
+    """Yield sentences of a page that tell of a failure."""
+    if not any(_may_tell(line.text) and page.is_own(line) for line in page.lines):
         return
-    sentences = list(sentences_of(source, is_told))
     theirs, what = (_KAFKA, _WHAT) if is_about_transactions else (_NAMED, _OF_KAFKA)
-    if not any(theirs.search(line.text) for line in source):
+    if not any(theirs.search(line.text) for line in page.lines):
         return
-    is_report = any(_REPORT.match(line.text) for line in source)
+    sentences = page.sentences
+    is_report = any(_REPORT.match(line.text) for line in page.lines)
     is_own = is_report or any(_TRIED.search(one.text) for one in sentences)
     for number, one in enumerate(sentences):
         near = " ".join(other.text for other in sentences[max(0, number - 1) : number + 2])
         is_named = what.search(one.text) is not None
         if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_own):
             yield one
+
+
+def where_it_fails(sentence: str) -> int:
+    """Where a sentence says that something failed (0: nowhere)."""
+    found = _FAILS.search(sentence)
+    return found.start() if found is not None else 0
 
 
 def says_solved(text: str) -> bool:
@@ -253,33 +234,3 @@ def _is_of_other_cases(sentence: str, *, is_report: bool) -> bool:
     if not _PERSON.search(sentence) and (_OTHER.match(sentence) or _PROMISED.search(sentence)):
         return True
     return not (is_report or _SEEN.search(sentence)) and is_of_any_case(_UNABLE.sub("fails to", sentence))
-
-
-def sentences_of(source: Sequence[Line], is_told: Callable[[Line], bool]) -> Iterator[Sentence]:
-    """Yield the sentences of a page that its author wrote, each over all lines that it is written on."""
-    texts = [line.text for line in source]
-    begun: list[Line] = []
-    is_fenced = False
-    for number, line in enumerate(source):
-        is_fence = _FENCE.match(line.text) is not None
-        is_fenced ^= is_fence
-        is_own = not (is_fence or is_fenced or _PROGRAM.match(line.text) or is_of_code(texts, number)) and is_told(line)
-        if not is_own or _ITEM.match(line.text):
-            yield from _split(begun)
-            begun = []
-        if is_own:
-            begun.append(line)
-    yield from _split(begun)
-
-
-def _split(paragraph: Sequence[Line]) -> Iterator[Sentence]:
-    """Yield the sentences of a paragraph."""
-    ends: list[int] = []
-    for line in paragraph:
-        ends.append((ends[-1] if ends else 0) + len(line.text.strip()) + 1)
-    text, at = " ".join(line.text.strip() for line in paragraph), 0
-    for piece in _END.split(text):
-        if piece.strip():
-            at = text.find(piece, at)
-            first = next(line for line, end in zip(paragraph, ends, strict=True) if at < end)
-            yield Sentence(first, piece.strip()[:LONGEST])

@@ -1,5 +1,8 @@
-"""Sentences that speak of an error: what can happen, what it means, what a program shall do; not that anybody met it.
+"""Sentences of a page, and which of them speak of an error: what can happen, what it means, what a program shall do.
 
+Cut     A paragraph goes over the lines up to an empty one, an item, a heading, a fence or what a program printed. It is
+        cut behind a stop before what begins a sentence in any of the scripts in which people ask. Symptoms, what else
+        failed and its traits are looked for in the same sentences.
 Rule    The whole sentence around an error decides, over all lines that it is written on. A condition, a question, a
         definition, a change or a step of a test speaks of any case; whoever says what befell himself, or what was
         seen, tells of one. A sentence without a sign of either tells.
@@ -8,8 +11,11 @@ Rule    The whole sentence around an error decides, over all lines that it is wr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.error_names import MENTIONED
 from kafkatx.text.logs.stamps import TIMED
@@ -21,11 +27,16 @@ _MENTION = regex(
     rf"(?<![\w])(?:[a-z]\w*\.){{0,8}}{MENTIONED}"
     r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server|kafka): "
 )
-END_OF_SENTENCE = regex(r"[.?!](?:[\"'`)]*)\s+(?=[*_]{0,2}[A-Z\"'`(])|[\u3002\uff01\uff1f]\s*")
-"""What stands between two sentences."""
+END_OF_SENTENCE = regex(
+    r"[.?!][\"'`)*_]*\s+(?=[*_]{0,2}[A-Z\u00c0-\u00de\u0110\u0400-\u042f\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3"
+    r"\"'`(\u00bf\u00a1\u00ab\u201c])|[\u3002\uff01\uff1f]\s*"
+)
+"""What stands between two sentences: of Latin and Cyrillic letters the next one begins with a capital."""
 _QUOTED = regex(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
 _SHOWN = regex(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
 _ITEM = regex(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
+_FENCES = ("```", "~~~", "{code")
+_BEGINNING = regex(r"\s*(?:(?:> ?)+\s*)?(?:(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s|\*\*[A-Z]|\|\s)")
 FEWEST_LETTERS = 8
 """Letters of a script other than Latin that make a sentence."""
 _WORDS = regex(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
@@ -61,6 +72,15 @@ _EXPECTED = regex(
 )
 """What should have been, by its heading on the same line."""
 _FAQ = regex(r"\s*(?:#{1,6} |\*\*|Q\d*[:.] ).*\?\W*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, and the numbers of the first and the last line that it is written on."""
+
+    first: int
+    last: int
+    text: str
 
 
 def speaks_of(texts: Sequence[str], number: int) -> bool:
@@ -107,14 +127,36 @@ def _is_prose(sentence: str) -> bool:
 
 def sentences_at(texts: Sequence[str], number: int) -> Iterator[str]:
     """Yield the sentences that a line has words of, each over all lines that it is written on."""
-    first, last = _paragraph(texts, number)
-    before = "".join(f"{_plain(text)} " for text in texts[first:number])
-    whole = before + " ".join(_plain(text) for text in texts[number : last + 1])
-    begin, end, at = len(before), len(before) + len(_plain(texts[number])), 0
+    for one in sentences_of(texts, *_paragraph(texts, number)):
+        if one.first <= number <= one.last:
+            yield one.text
+
+
+def sentences_of(texts: Sequence[str], first: int, last: int) -> Iterator[Sentence]:
+    """Yield the sentences of a paragraph, by the numbers of its first and its last line."""
+    written = [_plain(text) for text in texts[first : last + 1]]
+    ends = [*accumulate(len(text) + 1 for text in written)]
+    whole, at = " ".join(written), 0
     for stop in (*(found.end() for found in END_OF_SENTENCE.finditer(whole)), len(whole)):
-        if at < end and stop > begin:
-            yield whole[at:stop].strip()
+        if text := whole[at:stop].strip():
+            yield Sentence(first + bisect_right(ends, at), first + bisect_right(ends, stop - 1), text)
         at = stop
+
+
+def paragraphs(texts: Sequence[str], is_own: Callable[[int], bool]) -> Iterator[tuple[int, int]]:
+    """Yield first and last lines of the paragraphs of lines that are `is_own`, and stand in no fence."""
+    begun, is_fenced = -1, False
+    for number, text in enumerate(texts):
+        is_fence = _plain(text).startswith(_FENCES)
+        is_fenced ^= is_fence
+        goes_on = not (is_fence or is_fenced) and is_own(number)
+        if begun >= 0 and (not goes_on or _begins(text)):
+            yield begun, number - 1
+            begun = -1
+        if goes_on and begun < 0:
+            begun = number
+    if begun >= 0:
+        yield begun, len(texts) - 1
 
 
 def _paragraph(texts: Sequence[str], number: int) -> tuple[int, int]:
@@ -165,13 +207,13 @@ def _plain(text: str) -> str:
 
 def _begins(text: str) -> bool:
     """Whether an item, a heading or a label begins with a line."""
-    return re.match(r"\s*(?:(?:> ?)+\s*)?(?:(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s|\*\*[A-Z])", text) is not None
+    return _BEGINNING.match(text) is not None
 
 
 def _goes_on(text: str) -> bool:
     """Whether a sentence may go on over a line: it is neither empty nor one of a program."""
     plain = _plain(text)
-    is_words = bool(plain) and not plain.startswith(("```", "~~~", "{code", "|", "at "))
+    is_words = bool(plain) and not plain.startswith((*_FENCES, "|", "at "))
     return is_words and _LOGGED.search(text) is None and _MACHINE.search(plain) is None
 
 
