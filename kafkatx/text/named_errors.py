@@ -31,7 +31,7 @@ from kafkatx.text.lines import Line, Page
 from kafkatx.text.logs.sentences import Sentence, is_of_any_case, sentences_at
 from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
-from kafkatx.text.logs.talk import explained
+from kafkatx.text.logs.talk import explained, taught
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.spoken_cases import says_solved, spoken_cases, where_it_fails
 from kafkatx.text.statements import speaking_on
@@ -150,11 +150,14 @@ def _named_in(page: FramedPage) -> tuple[Statement, ...]:
         for name in dict.fromkeys(errors_in(line.text))
         if (is_about_transactions or is_of_producers(name)) and own(line)
     ]
+    may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in page.all_lines)
+    said = list(_symptoms_on(source, own)) if may_count else []
     talk = explained(source) if found else frozenset()
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
     spoken_of = {one.line for one in named if one.name == NAMED}
-    may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in page.all_lines)
-    said = list(_symptoms_on(source, own)) if may_count else []
+    if said:
+        manual = taught(source)
+        spoken_of.update(line.number for line in source if line.position in manual)
     said = [one for one in said if one.line not in spoken_of]
     waits = {one.line for one in said if one.error.endswith("_hangs")}
     named = [one for one in named if one.line not in waits or one.error not in OF_WAITS]
@@ -186,7 +189,7 @@ def _failed_in(page: FramedPage, *, is_about_transactions: bool) -> list[Stateme
     cases = list(spoken_cases(page, is_about_transactions=is_about_transactions))
     if cases and any(as_printed(line.text) for line in page.lines):
         return []
-    talk = explained(page.lines) if cases else frozenset()
+    talk = explained(page.lines) | taught(page.lines) if cases else frozenset()
     cases = [one for one in cases if page.lines[one.first].position not in talk]
     name = FAILED if is_about_transactions else KAFKA_FAILED
     failed = [

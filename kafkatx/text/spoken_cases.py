@@ -62,7 +62,12 @@ _FINE = regex(
     r"|\bnothing (?:has |was |is |went )?(?:failed|fails|lost|wrong|crashed|broke\w*)\b"
     r"|\b(?:this|that|it) (?:is|was) (?:not|n't) (?:an? )?(?:problem|issue|bug)\b"
     r"|\bdo not (?:use|set|call|share|forget)\b|\bbug ?fix(?:es)?\b|\bissues?/\d"
-    r"|\b(?:see|open|file|raise|this|related) (?:an? )?issues?\b",
+    r"|\b(?:see|open|file|raise|this|related) (?:an? )?issues?\b"
+    r"|\b(?:do|does|did)(?:n't| not) (?:understand|know) (?:what|how|which|whether|when)\b"
+    r"|\b(?:do|does|did)(?:n't| not) (?:see|find) any\w* in the (?:code|docs?|documentation|sources?|manual)\b"
+    r"|\b(?:do|does)(?:n't| not) (?:yet )?have support\b"
+    r"|\b(?:issues?|problems?|challenges?) (?:that )?we (?:have )?(?:faced|solved)\b|\bproblems? to solve\b"
+    r"|\bwhat problems? (?:do|does|are|is|will)\b|\bthan an? (?:duplicate|failure|error|loss)\b",
     re.IGNORECASE,
 )
 """What went well, or is only the name of a thing."""
@@ -116,6 +121,12 @@ _OTHER = regex(
     re.IGNORECASE,
 )
 """How a sentence begins that speaks of any case, where nothing says that it was seen."""
+_OF_CODE = regex(
+    r"^(?:\W|\d)*(?:the|this) (?:code|method|function|check|logic|implementation|test|patch|PR) (?:assumes?|expects?"
+    r"|checks?|handles?|verifies|covers?|adds?)\b",
+    re.IGNORECASE,
+)
+"""How one begins that reviews what a program does."""
 _PERSON = regex(r"\bI\b|\b(?:my|we|our|following)\b")
 _PROMISED = regex(r"\b(?:ensur|guarante|prevent|avoid|protect)\w*|\bmak(?:es?|ing) sure\b|\bso that\b", re.IGNORECASE)
 """What a program promises: what it names does not happen."""
@@ -230,6 +241,8 @@ def without_what_went_well(sentence: str) -> str:
 def _is_of_other_cases(sentence: str, *, is_report: bool) -> bool:
     """Whether a sentence speaks of what is over, of what a program promises, or of any case."""
     if _SOLVED.search(sentence) and not _UNSOLVED.search(sentence):
+        return True
+    if _OF_CODE.match(sentence):
         return True
     if not _PERSON.search(sentence) and (_OTHER.match(sentence) or _PROMISED.search(sentence)):
         return True

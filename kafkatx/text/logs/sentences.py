@@ -19,7 +19,15 @@ from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.error_names import MENTIONED
 from kafkatx.text.logs.stamps import TIMED
-from kafkatx.text.logs.suppositions import ASKED, DEFINING, IS_CONDITION, MET_IN_SENTENCE, SUPPOSED_SENTENCE
+from kafkatx.text.logs.suppositions import (
+    ASKED,
+    DEFINING,
+    IS_CONDITION,
+    MET_IN_SENTENCE,
+    OF_MEANING,
+    OF_PEOPLE,
+    SUPPOSED_SENTENCE,
+)
 
 MOST_LINES = 6
 """Lines above and below that a sentence is looked for on."""
@@ -32,7 +40,8 @@ END_OF_SENTENCE = regex(
     r"\"'`(\u00bf\u00a1\u00ab\u201c])|[\u3002\uff01\uff1f]\s*"
 )
 """What stands between two sentences: of Latin and Cyrillic letters the next one begins with a capital."""
-_QUOTED = regex(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
+_QUOTED = regex(r"(`[^`]{1,11}`|\"[^\"]{1,11}\"(?!\w))|(?:[\"`\u201c]|(?<!\w)')[^\"`\u201d]{12,400}[\"'`\u201d]")
+"""A word or two in marks, or more words: the end of the one does not begin the other, nor does an apostrophe."""
 _SHOWN = regex(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
 _ITEM = regex(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
 _FENCES = ("```", "~~~", "{code")
@@ -55,9 +64,11 @@ _CHANGED = regex(
     r"(?:\[?[A-Z]{3,12}-\d{2,6}\]?:? |#\d+:? |\(#\d+\) |[\w/-]{2,30}: )?"
     r"(?:Fix(?:ed|es)?|Improve[ds]?|Add(?:ed|s)?|Remove[ds]?|Change[ds]?|Deprecate[ds]?|Handle[ds]?|Support(?:ed|s)?"
     r"|Treat(?:ed|s)?|Avoid(?:ed|s)?|Prevent(?:ed|s)?|Allow(?:ed|s)?|Rename[ds]?|Make|Bump(?:ed|s)?|Return|Raise"
-    r"|Map)\b"
+    r"|Map|Have(?! (?:you|I|we|any\w*)\b)|Ensure[ds]?|[Pp]reserve[ds]?|Reject(?:ed|s)?|Introduce[ds]?|Retry|Ignore)\b"
 )
 """How an entry of a list of changes begins."""
+_ISSUE = regex(r"\[?[A-Z]{3,12}-\d{2,6}\]?:? ")
+"""How a title begins that is of an issue: few words are enough."""
 _STEP = regex(r"\s*(?:Given|When|Then|And|But|Scenario:|Feature:)\s+\S")
 """A step of a test in words."""
 _SEARCH = regex(
@@ -98,7 +109,7 @@ def speaks_of(texts: Sequence[str], number: int) -> bool:
     sentence, is_first = _sentence(texts, number, found)
     if _is_answer(texts, number):
         return MET_IN_SENTENCE.search(sentence) is None
-    if not _is_prose(sentence):
+    if not (_is_prose(sentence) or _ISSUE.match(sentence)):
         return False
     if is_first and _CHANGED.match(sentence) and not MET_IN_SENTENCE.search(sentence.replace("we ", "", 1)):
         return True
@@ -110,6 +121,8 @@ def is_of_any_case(sentence: str) -> bool:
     if ASKED.match(sentence) and sentence.rstrip("\"'`)> ").endswith("?"):
         return True
     if IS_CONDITION.search(sentence):
+        return True
+    if OF_MEANING.search(sentence) and OF_PEOPLE.search(sentence) is None:
         return True
     is_about = SUPPOSED_SENTENCE.search(sentence) or DEFINING.search(sentence)
     return is_about is not None and MET_IN_SENTENCE.search(sentence) is None
@@ -175,7 +188,7 @@ def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[
     """The sentence around an error of a line without the error's own words, and whether it begins its paragraph."""
     first, last = _paragraph(texts, number)
     before = " ".join(_plain(text) for text in (*texts[first:number], texts[number][: found.start()])).lstrip()
-    before = _QUOTED.sub("X", before)
+    before = _masked(before)
     ends = list(END_OF_SENTENCE.finditer(before))
     begin = ends[-1].end() if ends else 0
     behind = " ".join(_plain(text) for text in texts[number + 1 : last + 1])
@@ -184,17 +197,22 @@ def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[
     return f"{before[begin:]} {rest[: stop.end()] if stop else rest}".strip(), begin == 0
 
 
+def _masked(text: str) -> str:
+    """A text with an X for the words that it quotes."""
+    return _QUOTED.sub(lambda found: found[1] or "X", text)
+
+
 def _without_message(text: str, found: re.Match[str]) -> str:
     """What stands in a line from an error on, without the words that Kafka prints for it."""
     rest = text[found.start() :]
     if rest[:1] in "\"'`\u201c":
-        return _SHOWN.sub("X", _QUOTED.sub("X", rest))
+        return _SHOWN.sub("X", _masked(rest))
     if found[0].endswith(": "):
         return "X"
     rest = "X" + text[found.end() :]
     if rest[1:3] == ": ":
         return "X" + _QUOTED.sub("", rest[3:]) if rest[3:4] in "\"'`" else "X"
-    return _SHOWN.sub("X", _QUOTED.sub("X", rest))
+    return _SHOWN.sub("X", _masked(rest))
 
 
 def _plain(text: str) -> str:
