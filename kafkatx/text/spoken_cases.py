@@ -65,9 +65,10 @@ _FINE = regex(
     r"|\b(?:see|open|file|raise|this|related) (?:an? )?issues?\b"
     r"|\b(?:do|does|did)(?:n't| not) (?:understand|know) (?:what|how|which|whether|when)\b"
     r"|\b(?:do|does|did)(?:n't| not) (?:see|find) any\w* in the (?:code|docs?|documentation|sources?|manual)\b"
-    r"|\b(?:do|does)(?:n't| not) (?:yet )?have support\b"
+    r"|\b(?:do|does)(?:n't| not) (?:yet )?(?:have support|enforce|provide|offer|expose|implement)\b"
+    r"|\bwhich (?:I|we) can(?:not|'t) (?:do|use|have)\b"
     r"|\b(?:issues?|problems?|challenges?) (?:that )?we (?:have )?(?:faced|solved)\b|\bproblems? to solve\b"
-    r"|\bwhat problems? (?:do|does|are|is|will)\b|\bthan an? (?:duplicate|failure|error|loss)\b",
+    r"|\bthan an? (?:duplicate|failure|error|loss)\b",
     re.IGNORECASE,
 )
 """What went well, or is only the name of a thing."""
@@ -122,7 +123,7 @@ _OTHER = regex(
 )
 """How a sentence begins that speaks of any case, where nothing says that it was seen."""
 _OF_CODE = regex(
-    r"^(?:\W|\d)*(?:the|this) (?:code|method|function|check|logic|implementation|test|patch|PR) (?:assumes?|expects?"
+    r"(?:the|this) (?:code|method|function|check|logic|implementation|test|patch|PR) (?:assumes?|expects?"
     r"|checks?|handles?|verifies|covers?|adds?)\b",
     re.IGNORECASE,
 )
@@ -146,8 +147,14 @@ _SOLVED_IT = regex(
 _UNSOLVED = regex(r"\b(?:not|never|still)\b|n't\b", re.IGNORECASE)
 _UNABLE = regex(r"\b(?:can|could|will|would)(?:n't| ?not)\b|\bcan't\b|\bwon't\b", re.IGNORECASE)
 """What is no mood, other than `can` and `would`."""
-_LAG_OF_MARKER = regex(r"\blag\b.{0,60}\b(?:1|one)\b", re.IGNORECASE)
+_LAG_OF_ONE = regex(
+    r"\blag\b(?:[:=]? ?| .{0,60}\b(?:by|of|is|be|as|to|stays?|at) (?:always |exactly |only )?)(?:1|one)\b"
+    r"(?! (?:partition|consumer|broker|topic|of|minute|hour|day|million)s?\b)",
+    re.IGNORECASE,
+)
 """A lag of one behind a transaction is its marker, and no failure."""
+_OF_MARKER = regex(r"\b(?:lag|control (?:messages?|records?|batch\w*))\b", re.IGNORECASE)
+"""What a sentence beside one about such a lag speaks of, if it is about the same."""
 _REPORT = regex(
     r"\W*(?:describe the (?:bug|issue|problem)|bug report|(?:steps )?to reproduce|how to reproduce"
     r"|(?:expected|actual|current)(?: behaviou?r| results?|(?=\W*$))|what (?:happened|went wrong)"
@@ -195,7 +202,8 @@ def spoken_cases(page: FramedPage, *, is_about_transactions: bool) -> Iterator[S
     for number, one in enumerate(sentences):
         near = " ".join(other.text for other in sentences[max(0, number - 1) : number + 2])
         is_named = what.search(one.text) is not None
-        if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_own):
+        is_told = tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_own)
+        if is_told and what.search(near) and not (_LAG_OF_ONE.search(near) and _OF_MARKER.search(one.text)):
             yield one
 
 
@@ -225,7 +233,7 @@ def tells_of_failure(sentence: str, *, is_named: bool = True, is_report: bool = 
     """
     if _EXPECTED.search(sentence):
         return True
-    if _FAILS.search(without_what_went_well(sentence)) is None or _LAG_OF_MARKER.search(sentence):
+    if _FAILS.search(without_what_went_well(sentence)) is None or _LAG_OF_ONE.search(sentence):
         return False
     if _is_of_other_cases(sentence, is_report=is_report):
         return False
@@ -242,7 +250,7 @@ def _is_of_other_cases(sentence: str, *, is_report: bool) -> bool:
     """Whether a sentence speaks of what is over, of what a program promises, or of any case."""
     if _SOLVED.search(sentence) and not _UNSOLVED.search(sentence):
         return True
-    if _OF_CODE.match(sentence):
+    if sentence.lower().startswith(("the ", "this ")) and _OF_CODE.match(sentence):
         return True
     if not _PERSON.search(sentence) and (_OTHER.match(sentence) or _PROMISED.search(sentence)):
         return True

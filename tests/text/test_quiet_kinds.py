@@ -76,9 +76,7 @@ QUIET = (
         "ErrInvalidProducerEpoch ErrorCode = ErrorCode(0)",
     ),
     ('Errors* Errors::INVALID_TXN_STATE = new Errors(48, "The transaction is not in that state");',),
-    (
-        "The epoch is bumped: any older producer with this id is rejected with ProducerFencedException.",
-    ),
+    ("The epoch is bumped: any older producer with this id is rejected with ProducerFencedException.",),
     ("For `PRODUCER_FENCED`, `onEndTransactionComplete` prints out the following DEBUG message to the logs:",),
     ("KAFKA-16699: Have Streams treat InvalidPidMappingException like another one",),
     ("- Preserve `ProducerFenced` as a terminal state across every operation of the transaction",),
@@ -108,6 +106,22 @@ TOLD = (
     ("The problem we faced today: commits of our Kafka transactions are stuck.",),
     ("The check fails, and our Kafka transaction hangs after that.",),
 )
+LAG = (
+    ("We read a transactional topic of Kafka and the lag is never 0. It is off by 1 offset in each partition.",),
+    (
+        "The lag of our reader stays 1 where the Kafka producer uses transactions.",
+        "It looks like the control message at the end never gets here.",
+    ),
+)
+"""A lag of one is the marker of a transaction."""
+LAG_OF_MORE = (
+    ("Our lag on a transactional topic of Kafka is never 0. It is stuck since one hour.",),
+    (
+        "The lag of our transactional Kafka reader stays 1 million.",
+        "It looks like the control message never gets here.",
+    ),
+    ("The lag stays 1 on our transactional topic.", "Sometimes the producer of Kafka is dead after an hour."),
+)
 FAILURES = {MET, SYMPTOM}
 
 
@@ -116,12 +130,12 @@ def _told(page: tuple[str, ...]) -> set[str]:
     return {one.error for one in named if one.name in FAILURES}
 
 
-@pytest.mark.parametrize("page", QUIET, ids=lambda page: page[0][:40])
+@pytest.mark.parametrize("page", [*QUIET, *LAG], ids=lambda page: page[0][:40])
 def test_what_explains_tells_of_nobody(page):
     assert not _told(page)
 
 
-@pytest.mark.parametrize("page", TOLD, ids=lambda page: page[-1][:40])
+@pytest.mark.parametrize("page", [*TOLD, *LAG_OF_MORE], ids=lambda page: page[-1][:40])
 def test_what_somebody_met_is_told(page):
     assert _told(page)
 

@@ -23,6 +23,7 @@ from kafkatx.text.logs.suppositions import (
     ASKED,
     DEFINING,
     IS_CONDITION,
+    MEANS,
     MET_IN_SENTENCE,
     OF_MEANING,
     OF_PEOPLE,
@@ -46,6 +47,8 @@ _SHOWN = regex(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
 _ITEM = regex(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
 _FENCES = ("```", "~~~", "{code")
 _BEGINNING = regex(r"\s*(?:(?:> ?)+\s*)?(?:(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s|\*\*[A-Z]|\|\s)")
+_ALONE = regex(r"\s*(?:#{1,6} \S|\*\*[^*]{1,60}\*\*(?: \(\w+\))?:?\s*$)")
+"""A heading, or who says what stands below: no sentence goes on behind it."""
 FEWEST_LETTERS = 8
 """Letters of a script other than Latin that make a sentence."""
 _WORDS = regex(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
@@ -61,14 +64,12 @@ _MACHINE = regex(
 )
 """What programs print and nobody writes in a sentence."""
 _CHANGED = regex(
-    r"(?:\[?[A-Z]{3,12}-\d{2,6}\]?:? |#\d+:? |\(#\d+\) |[\w/-]{2,30}: )?"
+    r"(?:(?P<issue>\[?[A-Z]{3,12}-\d{2,6}\]?:? )|#\d+:? |\(#\d+\) |[\w/-]{2,30}: )?"
     r"(?:Fix(?:ed|es)?|Improve[ds]?|Add(?:ed|s)?|Remove[ds]?|Change[ds]?|Deprecate[ds]?|Handle[ds]?|Support(?:ed|s)?"
     r"|Treat(?:ed|s)?|Avoid(?:ed|s)?|Prevent(?:ed|s)?|Allow(?:ed|s)?|Rename[ds]?|Make|Bump(?:ed|s)?|Return|Raise"
     r"|Map|Have(?! (?:you|I|we|any\w*)\b)|Ensure[ds]?|[Pp]reserve[ds]?|Reject(?:ed|s)?|Introduce[ds]?|Retry|Ignore)\b"
 )
 """How an entry of a list of changes begins."""
-_ISSUE = regex(r"\[?[A-Z]{3,12}-\d{2,6}\]?:? ")
-"""How a title begins that is of an issue: few words are enough."""
 _STEP = regex(r"\s*(?:Given|When|Then|And|But|Scenario:|Feature:)\s+\S")
 """A step of a test in words."""
 _SEARCH = regex(
@@ -109,9 +110,10 @@ def speaks_of(texts: Sequence[str], number: int) -> bool:
     sentence, is_first = _sentence(texts, number, found)
     if _is_answer(texts, number):
         return MET_IN_SENTENCE.search(sentence) is None
-    if not (_is_prose(sentence) or _ISSUE.match(sentence)):
+    changed = _CHANGED.match(sentence)
+    if not (_is_prose(sentence) or (changed and changed["issue"])):
         return False
-    if is_first and _CHANGED.match(sentence) and not MET_IN_SENTENCE.search(sentence.replace("we ", "", 1)):
+    if is_first and changed and not MET_IN_SENTENCE.search(sentence.replace("we ", "", 1)):
         return True
     return is_of_any_case(sentence)
 
@@ -122,7 +124,7 @@ def is_of_any_case(sentence: str) -> bool:
         return True
     if IS_CONDITION.search(sentence):
         return True
-    if OF_MEANING.search(sentence) and OF_PEOPLE.search(sentence) is None:
+    if any(verb in sentence for verb in MEANS) and OF_MEANING.search(sentence) and OF_PEOPLE.search(sentence) is None:
         return True
     is_about = SUPPOSED_SENTENCE.search(sentence) or DEFINING.search(sentence)
     return is_about is not None and MET_IN_SENTENCE.search(sentence) is None
@@ -163,7 +165,7 @@ def paragraphs(texts: Sequence[str], is_own: Callable[[int], bool]) -> Iterator[
         is_fence = _plain(text).startswith(_FENCES)
         is_fenced ^= is_fence
         goes_on = not (is_fence or is_fenced) and is_own(number)
-        if begun >= 0 and (not goes_on or _begins(text)):
+        if begun >= 0 and not (goes_on and _is_one(texts, number)):
             yield begun, number - 1
             begun = -1
         if goes_on and begun < 0:
@@ -175,11 +177,9 @@ def paragraphs(texts: Sequence[str], is_own: Callable[[int], bool]) -> Iterator[
 def _paragraph(texts: Sequence[str], number: int) -> tuple[int, int]:
     """Numbers of the first and the last line that a sentence of a line may be written on."""
     first = last = number
-    while first > max(0, number - MOST_LINES) and not _begins(texts[first]) and _goes_on(texts[first - 1]):
+    while first > max(0, number - MOST_LINES) and _is_one(texts, first) and _goes_on(texts[first - 1]):
         first -= 1
-    while (
-        last < min(len(texts) - 1, number + MOST_LINES) and _goes_on(texts[last + 1]) and not _begins(texts[last + 1])
-    ):
+    while last < min(len(texts) - 1, number + MOST_LINES) and _goes_on(texts[last + 1]) and _is_one(texts, last + 1):
         last += 1
     return first, last
 
@@ -226,6 +226,15 @@ def _plain(text: str) -> str:
 def _begins(text: str) -> bool:
     """Whether an item, a heading or a label begins with a line."""
     return _BEGINNING.match(text) is not None
+
+
+def _is_one(texts: Sequence[str], number: int) -> bool:
+    """Whether nothing begins with a line, and the line above it is no heading, nor who speaks."""
+    return not _begins(texts[number]) and not (number and _is_alone(texts[number - 1]))
+
+
+def _is_alone(text: str) -> bool:
+    return text.lstrip().startswith(("#", "**")) and _ALONE.match(text) is not None
 
 
 def _goes_on(text: str) -> bool:

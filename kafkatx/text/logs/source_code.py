@@ -156,10 +156,14 @@ def _is_code_alone(text: str) -> bool:
     may_be_unfilled = any(sign in text for sign in ("%", "{", "PRI"))
     if may_be_unfilled and (_UNFILLED.search(text) or _UNFILLED_LITERAL.search(text)):
         return True
-    if _ENTRY.match(text) or _DECLARED.match(text):
+    if _ENTRY.match(text) or _is_declared(text):
         return True
     is_quoting = any(sign in text for sign in "\"'`")
     return (is_quoting and _CLOSED_CALL.match(text) is not None) or _DESCRIBED.match(text) is not None
+
+
+def _is_declared(text: str) -> bool:
+    return any(sign in text for sign in (" = ", "const ", "static ", "final ")) and _DECLARED.match(text) is not None
 
 
 def _is_element(texts: Sequence[str], number: int) -> bool:
@@ -220,7 +224,7 @@ def _stands_in_code(texts: Sequence[str], number: int) -> bool:
 @remembered
 def _is_strong(text: str) -> bool:
     """Whether a line can hardly be anything but code."""
-    return bool(_STRONG.match(text) or _DECLARED.match(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
+    return bool(_STRONG.match(text) or _is_declared(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
 
 
 def _nearest(texts: Sequence[str], number: int, step: int) -> list[str]:

@@ -64,6 +64,7 @@ DEFINING = regex(
     re.IGNORECASE,
 )
 """What makes it one about what an error means, or what programs do with it."""
+MEANS = ("indicates", "means", "signals")
 OF_MEANING = regex(
     r"\b(?:this|the|that) (?:\w+ )?(?:exception|error(?: code)?) (?:indicates|means|signals)\b",
     re.IGNORECASE,

@@ -93,6 +93,10 @@ _LABEL = regex(
     re.IGNORECASE,
 )
 """A part of a manual of errors, by its name."""
+_BEGIN_LABELS = (
+    "symptom", "what ", "mechanism", "root ", "common ", "possible ", "likely ", "cause", "solution", "how to fix",
+    "fix", "resolution", "remed", "diagnosis", "mitigation", "prevention", "meaning", "understanding",
+)  # fmt: skip
 _TO_DO = regex(
     r"\s*(?:(?:[-*]|\d{1,2}[.)]) )?(?:\*\*)?(?:Increase|Reduce|Check|Set|Use|Ensure|Make sure|Follow|Close|Do not|Don't"
     r"|Avoid|Verify|Configure|Enable|Keep|Look|Raise|Lower|Upgrade|Never|Always|Learn)\b"
@@ -107,6 +111,7 @@ _CHANGES = regex(
     re.IGNORECASE,
 )
 """The heading of a list of changes."""
+_END_CHANGES = ("fixes", "enhancements", "improvements", "considerations", "features", "log", "changed")
 FEWEST_NAMES = 3
 MOST_DESCRIBED = 12
 """Lines right below the name of a class that describe it in its reference."""
@@ -224,15 +229,19 @@ def _changes(texts: Sequence[str]) -> Iterator[int]:
     """Lines below the heading of a list of changes, up to the next heading or fence, that are nobody's own."""
     is_below = False
     for number, text in enumerate(texts):
-        if _HEADING.match(text) or _CHANGES.match(text) or text.lstrip().startswith("```"):
-            is_below = _CHANGES.match(text) is not None
+        is_head = text.rstrip(" \t:").lower().endswith(_END_CHANGES) and _CHANGES.match(text) is not None
+        if is_head or text.lstrip().startswith(("```", "#", "==")):
+            is_below = is_head
         elif is_below and text.strip() and not (_TIME.search(text) or OF_PEOPLE.search(text)):
             yield number
 
 
 def _is_manual(texts: Sequence[str]) -> bool:
     """Whether a page is a manual: it has labels for what is seen, why, and what is to be done, and tells of nobody."""
-    labels = {(found[1] or found[2]).lower() for text in texts if (found := _LABEL.match(text))}
+    may_be = [text for text in texts if text.lstrip(" \t#*-").lower().startswith(_BEGIN_LABELS)]
+    if len(may_be) < FEWEST:
+        return False
+    labels = {(found[1] or found[2]).lower() for text in may_be if (found := _LABEL.match(text))}
     if len(labels) < FEWEST or not any(_TO_DO.match(text) or _TO_YOU.search(text) for text in texts):
         return False
     return not any(told.search(text) for text in texts for told in (_TIME, OF_PEOPLE, _OF_PAST))

@@ -30,6 +30,7 @@ PAGE = (
     "> it hangs\n> since Monday",
     "before\n```\nin a fence it hangs\n```\nbehind",
     "# Title\nwords below it",
+    "**somebody** (author):\nit hangs",
 )
 PIECES = st.lists(st.sampled_from(["It hangs. ", "Why?", "\n", "\n\n", "- ", "> ", "```\n", "# ", "word ", "**A** "]))
 
@@ -55,7 +56,8 @@ def test_a_paragraph_goes_over_lines_up_to_what_begins_anew():
         [(0, 0, "one pod hangs"), (1, 2, "the other one is fine")],
         [(0, 1, "it hangs since Monday")],
         [(0, 0, "before"), (4, 4, "behind")],
-        [(0, 1, "Title words below it")],
+        [(0, 0, "Title"), (1, 1, "words below it")],
+        [(0, 0, "**somebody** (author):"), (1, 1, "it hangs")],
     ]
 
 
