@@ -88,7 +88,17 @@ QUIET = (
     ("The code assumes that if we get an EndTxn of Kafka, the transaction has timed out.",),
     ("We will discuss the issues we faced building exactly-once delivery with Kafka transactions.",),
 )
+DEFECT = (
+    "## Symptom",
+    "The transactional producer ends in InvalidTxnStateException after each rebalance",
+    "## Root cause",
+    "The connector commits the transaction twice",
+    "## Fix",
+    "Use one flag for both",
+)
 TOLD = (
+    *((*DEFECT, sign) for sign in ("Affects version 3.4", "See #1877", "Kafka 2.8.1", "To reproduce, stop one broker")),
+    (*DEFECT, "It is so since the connector has two workers"),
     (*MANUAL, "We have seen this since Monday"),
     (*MANUAL, "\tat org.apache.kafka.clients.producer.KafkaProducer.commitTransaction(KafkaProducer.java:698)"),
     RUNBOOK,
@@ -104,6 +114,7 @@ TOLD = (
     ("I do not see any records of committed transactions in Kafka any more.",),
     ("Our Kafka transactions fail more often than a failure of the broker explains.",),
     ("The problem we faced today: commits of our Kafka transactions are stuck.",),
+    ("kafkajs ends its transaction with INVALID_PRODUCER_EPOCH, any other client works.",),
     ("The check fails, and our Kafka transaction hangs after that.",),
 )
 LAG = (

@@ -30,7 +30,7 @@ SUPPOSED_SENTENCE = regex(
     r"|\bwill (?:be|get|receive|fail|see|throw|return|raise|answer|then)\b|^will\b"
     r"|^(?:\*\*[^*]{1,40}\*\*\W*)?(?:an?|any|each|every) (?:\w+ )?(?:producer|client|consumer|application|broker|leader"
     r"|send|commit) (?:\w+ )?(?:fails?|gets?|receives?|sees?|throws?|answers?|refuses?|is (?:answered|refused|told))\b"
-    r"|(?:^|[;:,] )any (?:older|earlier|later|other|further|subsequent|such) (?:\w+ ){0,2}?(?:producer|client|instance"
+    r"|(?:^|[;:,] )any (?:older|earlier|later|further|subsequent) (?:\w+ ){0,2}?(?:producer|client|instance"
     r"|writes?|requests?|attempts?|calls?)\b"
     r"|^previously, (?!.*\b(?:now|but|work(?:s|ed)|fine)\b)"
     r"|^(?:do not|don't|never|always|make sure|be sure|remember|note that)\b|\bwithout (?:it|them|this|that|these)\b"

@@ -103,8 +103,12 @@ _TO_DO = regex(
 )
 _TO_YOU = regex(r"\b(?:you (?:see|must|should|can|need)|(?:if|when) you)\b", re.IGNORECASE)
 """What a manual tells to do, and whom."""
-_OF_PAST = regex(r"\b(?:was|were|had|did|got|saw)\b")
-"""What one tells who had the error."""
+_OF_REPORT = regex(
+    r"\b(?:was|were|had|did|got|saw|since|reproduc\w+|environment|workaround)\b|\bactual (?:behaviou?r|result)"
+    r"|#\d{2,6}\b|\d\.\d{1,2}\.\d|\bversions?:? ?v?\d",
+    re.IGNORECASE,
+)
+"""What one tells who had the error, or who reports a defect: a past, a release, an issue, how it is seen again."""
 _CHANGES = regex(
     r"\s*(?:#{1,6} )?(?:\w+ ){0,2}?(?:(?:bug ?)?fixes|enhancements|improvements|upgrade considerations|new features"
     r"|change ?log|what's changed):?\s*$",
@@ -244,7 +248,7 @@ def _is_manual(texts: Sequence[str]) -> bool:
     labels = {(found[1] or found[2]).lower() for text in may_be if (found := _LABEL.match(text))}
     if len(labels) < FEWEST or not any(_TO_DO.match(text) or _TO_YOU.search(text) for text in texts):
         return False
-    return not any(told.search(text) for text in texts for told in (_TIME, OF_PEOPLE, _OF_PAST))
+    return not any(told.search(text) for text in texts for told in (_TIME, OF_PEOPLE, _OF_REPORT))
 
 
 def _entries(texts: Sequence[str]) -> list[int]:
