@@ -34,6 +34,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.failures import call_of
 from kafkatx.histories.logs.frameworks_named import is_of_network_thread, owner_in_lines
+from kafkatx.histories.logs.line_owners import is_network_thread
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.misuses.words import REMEDY, SUMMARY, TITLE
@@ -150,7 +151,7 @@ def find(model: CaptureModel) -> Found:
     consequences, defects = refused_behind(model), _of_frameworks(model)
     for client, misuse, said in by_words(model, misuse_in):
         rows = [row for row in said if row not in consequences]
-        of_application = [row for row in rows if not is_of_network_thread(model.logs, row) and row not in defects]
+        of_application = [row for row in rows if row not in defects and not _is_of_thread(model.logs, row, misuse)]
         if not of_application or (misuse.kind in NEEDS_CALM and _has_trouble(model.logs, rows[0])):
             continue
         if misuse.kind is MisuseKind.while_ending and failed_before(model.logs, client, rows[0]):
@@ -162,6 +163,13 @@ def _of_frameworks(model: CaptureModel) -> set[int]:
     """Lines of a known defect whose frames are of a framework: it made the call, and no application did."""
     rows = {row for met in met_defects(model) for row in met.rows}
     return {row for row in rows if owner_in_lines(model.logs, [row]) is not None}
+
+
+def _is_of_thread(logs: LogModel, row: int, misuse: Misuse) -> bool:
+    """Whether the producer's own thread made the call: only an application's callback calls what was closed there."""
+    if misuse.kind is MisuseKind.closed:
+        return is_network_thread(logs.string(row, "thread") or "")
+    return is_of_network_thread(logs, row)
 
 
 def _has_trouble(logs: LogModel, row: int) -> bool:

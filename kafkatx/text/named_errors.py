@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, cached_property, lru_cache
-from itertools import accumulate, pairwise
+from functools import cache, lru_cache
+from itertools import accumulate
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.entries import Symptom, plain_name, simple_name
@@ -28,13 +28,12 @@ from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
 from kafkatx.text.framed_pages import FramedPage, framed_page
 from kafkatx.text.lines import Line, Page
-from kafkatx.text.logs.end_of_reading import is_end_of_reading
-from kafkatx.text.logs.sentences import is_of_any_case, sentences_at
+from kafkatx.text.logs.sentences import Sentence, is_of_any_case, sentences_at
 from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
-from kafkatx.text.logs.talk import explained
+from kafkatx.text.logs.talk import explained, taught
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.spoken_cases import Sentence, says_solved, sentences_of, spoken_cases
+from kafkatx.text.spoken_cases import says_solved, spoken_cases, where_it_fails
 from kafkatx.text.statements import speaking_on
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
@@ -102,7 +101,6 @@ _SEEN = regex(
     r"\b(?:sometimes|occasionally|randomly|from time to time|now and then|intermittent\w*|sporadic\w*)\b", re.IGNORECASE
 )
 """What is said only of what was seen, whatever the condition."""
-_FRAME = regex(r"\s*(?:at [\w.$/<>@-]{3,250}[(:]|\.\.\. \d+ more|File \")")
 _LISTED = regex(r"\s*(?:\||[-*+] )\s*\[?(?:[A-Z]{3,10}-|#)\d{1,6}\b")
 """An entry of a list of issues or changes."""
 _FEARED = regex(
@@ -145,74 +143,78 @@ def named_in(source: Iterable[Line]) -> tuple[Statement, ...]:
 
 def _named_in(page: FramedPage) -> tuple[Statement, ...]:
     is_about_transactions = any(_OF_TRANSACTIONS.search(line.text) for line in page.all_lines)
-    source, words = page.lines, _Words(page)
+    source, own = page.lines, page.is_own
     found = [
         (line, name)
         for line in _lines_that_name(source)
         for name in dict.fromkeys(errors_in(line.text))
-        if (is_about_transactions or is_of_producers(name)) and line in words
+        if (is_about_transactions or is_of_producers(name)) and own(line)
     ]
+    may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in page.all_lines)
+    said = list(_symptoms_on(source, own)) if may_count else []
     talk = explained(source) if found else frozenset()
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
     spoken_of = {one.line for one in named if one.name == NAMED}
-    may_count = is_about_transactions or any(_OF_THEIR_PARTS.search(line.text) for line in page.all_lines)
-    said = list(_symptoms_on(source, words.__contains__)) if may_count else []
+    if said:
+        manual = taught(source)
+        spoken_of.update(line.number for line in source if line.position in manual)
     said = [one for one in said if one.line not in spoken_of]
     waits = {one.line for one in said if one.error.endswith("_hangs")}
     named = [one for one in named if one.line not in waits or one.error not in OF_WAITS]
-    if said and _is_of_design(line.text for line in words.lines()):
+    if said and _is_of_design(line.text for line in source if own(line)):
         said = []
     said = _without_code(source, said) if said else []
     of_calls = [line for line in source if any(part in line.text for part in OF_CALLS)]
     if said:
-        said += _traits_beside(source, words, said)
+        said += _traits_beside(page, said)
     said += _symptoms_on(of_calls, of_frames=True)
     if named and not said and all(one.name == NAMED for one in named):
         from kafkatx.text.reported_errors import as_met
 
-        named = as_met(source, words.__contains__, named, MET)
+        named = as_met(page, named, MET)
     if not (named or said):
-        said = _failed_in(source, words, is_about_transactions=may_count)
+        said = _failed_in(page, is_about_transactions=may_count)
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
-    foreign = () if is_about_transactions else _foreign(words.lines())
-    return (*foreign, *tuple(first.values())[:MOST], *(_solved(source, words) if first else ()))
+    foreign = () if is_about_transactions else _foreign(line for line in source if own(line))
+    return (*foreign, *tuple(first.values())[:MOST], *(_solved(page) if first else ()))
 
 
-def _solved(source: Sequence[Line], words: _Words) -> Iterator[Statement]:
+def _solved(page: FramedPage) -> Iterator[Statement]:
     """Yield the line, if there is one, that says that what a page tells of is over."""
-    line = next((line for line in source if says_solved(line.text) and line in words), None)
+    line = next((line for line in page.lines if says_solved(line.text) and page.is_own(line)), None)
     if line is not None:
         yield Statement(SOLVED, line.number, quoted_at(line.text, 0))
 
 
-def _failed_in(source: Sequence[Line], words: _Words, *, is_about_transactions: bool) -> list[Statement]:
+def _failed_in(page: FramedPage, *, is_about_transactions: bool) -> list[Statement]:
     """What a text says that failed, in words of no table; nothing of one that shows by itself what there was."""
-    cases = list(spoken_cases(source, words.__contains__, is_about_transactions=is_about_transactions))
-    if cases and any(as_printed(line.text) for line in source):
+    cases = list(spoken_cases(page, is_about_transactions=is_about_transactions))
+    if cases and any(as_printed(line.text) for line in page.lines):
         return []
-    talk = explained(source) if cases else frozenset()
-    cases = [one for one in cases if one.line.position not in talk]
+    talk = explained(page.lines) | taught(page.lines) if cases else frozenset()
+    cases = [one for one in cases if page.lines[one.first].position not in talk]
     name = FAILED if is_about_transactions else KAFKA_FAILED
-    failed = [Statement(SYMPTOM, one.line.number, quoted_at(one.text, one.at), error=name) for one in cases]
-    return [*failed, *_traits(source, words, cases)] if failed and is_about_transactions else failed
+    failed = [
+        Statement(SYMPTOM, page.lines[one.first].number, quoted_at(one.text, where_it_fails(one.text)), error=name)
+        for one in cases
+    ]
+    return [*failed, *_traits(page, cases)] if failed and is_about_transactions else failed
 
 
-def _traits_beside(source: Sequence[Line], words: _Words, said: Sequence[Statement]) -> list[Statement]:
+def _traits_beside(page: FramedPage, said: Sequence[Statement]) -> list[Statement]:
     """What a text tells of the symptoms that it names, beside them."""
-    numbers = [one.number for one in source]
-    sentences = list(sentences_of(source, words.__contains__))
-    begins = [numbers.index(one.line.number) for one in sentences]
-    at = {bisect_right(begins, numbers.index(one.line)) - 1 for one in said}
-    return _traits(source, words, [sentences[place] for place in sorted(at) if place >= 0])
+    begins = [page.lines[one.first].number for one in page.sentences]
+    at = {bisect_right(begins, one.line) - 1 for one in said}
+    return _traits(page, [page.sentences[place] for place in sorted(at) if place >= 0])
 
 
-def _traits(source: Sequence[Line], words: _Words, cases: Sequence[Sentence]) -> list[Statement]:
+def _traits(page: FramedPage, cases: Sequence[Sentence]) -> list[Statement]:
     """What a text tells of failures that no table knows: asked of few texts, so loaded for them."""
     from kafkatx.text.spoken_traits import traits_told
 
-    return traits_told(list(sentences_of(source, words.__contains__)), cases)
+    return traits_told(page, cases)
 
 
 def _foreign(words: Iterable[Line]) -> Iterator[Statement]:
@@ -220,33 +222,6 @@ def _foreign(words: Iterable[Line]) -> Iterator[Statement]:
     prose = [line for line in words if len(_WORDS.findall(line.text)) >= FEWEST_WORDS]
     if len(prose) >= FEWEST_LINES:
         yield Statement(FOREIGN, prose[0].number, quoted_at(prose[0].text, 0))
-
-
-class _Words:
-    """Which lines of a page are nobody's but its author's; of each it is found out when it is asked."""
-
-    def __init__(self, page: FramedPage) -> None:
-        self._page, self._source = page, page.lines
-        self._known: dict[int, bool] = {}
-
-    def __contains__(self, line: Line) -> bool:
-        if (is_told := self._known.get(line.position)) is None:
-            is_told = self._known[line.position] = self._is_told(line)
-        return is_told
-
-    def lines(self) -> list[Line]:
-        """All of them."""
-        return [line for line in self._source if line in self]
-
-    def _is_told(self, line: Line) -> bool:
-        is_filled = bool(line.text.strip()) and line.position not in self._over
-        return is_filled and not (self._page.is_of_logger(line) or _is_printed(line.text))
-
-    @cached_property
-    def _over(self) -> frozenset[int]:
-        """Lines that say that reading has come to its end."""
-        pairs = pairwise(self._source)
-        return frozenset(below.position for line, below in pairs if is_end_of_reading(line.text, below.text))
 
 
 def _lines_that_name(source: Sequence[Line]) -> Iterator[Line]:
@@ -319,11 +294,6 @@ def _classes() -> frozenset[str]:
     """Names of errors of clients for which the catalogue has a cause."""
     named = (name for row in client_exceptions() if row.rules for name in row.exceptions)
     return frozenset(plain_name(name) for name in named)
-
-
-def _is_printed(text: str) -> bool:
-    """Whether a line is one of a stack trace, or a tool's."""
-    return _FRAME.match(text) is not None or as_printed(text) is not None
 
 
 def _symptoms_on(

@@ -11,13 +11,13 @@ Rule    The sentence with the error, the one before or the one behind it says th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
-from kafkatx.text.lines import Line
-from kafkatx.text.spoken_cases import Sentence, sentences_of
+from kafkatx.text.framed_pages import FramedPage
+from kafkatx.text.logs.sentences import Sentence
 
 MOST_ITEMS = 6
 """Items of a list below the sentence that says what it lists."""
@@ -48,27 +48,22 @@ _PROMISED = regex(
 """What is asked, or does not happen."""
 
 
-def as_met(
-    source: Sequence[Line], is_told: Callable[[Line], bool], named: Sequence[Statement], met: str
-) -> list[Statement]:
+def as_met(page: FramedPage, named: Sequence[Statement], met: str) -> list[Statement]:
     """Return the errors that a page names, those by the name `met` of which it says beside them that they were seen."""
-    sentences = list(sentences_of(source, is_told))
-    told = [one for number, one in enumerate(sentences) if _tells_beside(sentences, number)]
-    above = [*(one.line.number for one in sentences), len(source) and source[-1].number + 1]
-    comments = {line.number for line in source if _COMMENTED.match(line.text)}
+    told = [one for number, one in enumerate(page.sentences) if _tells_beside(page.sentences, number)]
+    comments = {line.number for line in page.lines if _COMMENTED.match(line.text)}
     return [
-        replace(one, name=met) if one.line in comments or any(_holds(each, one, above) for each in told) else one
+        replace(one, name=met) if one.line in comments or any(_holds(page, each, one) for each in told) else one
         for one in named
     ]
 
 
-def _holds(sentence: Sentence, error: Statement, above: Sequence[int]) -> bool:
+def _holds(page: FramedPage, sentence: Sentence, error: Statement) -> bool:
     """Whether an error stands in a sentence: by its name, or by Kafka's words for it on the lines of the sentence."""
     if error.error in sentence.text:
         return True
-    first = sentence.line.number
-    last = next((number for number in above if number > first), first + 1)
-    return first <= error.line < last and error.error not in error.text
+    is_on = page.lines[sentence.first].number <= error.line <= page.lines[sentence.last].number
+    return is_on and error.error not in error.text
 
 
 def _tells_beside(sentences: Sequence[Sentence], number: int) -> bool:

@@ -11,18 +11,13 @@ Rule    A sentence counts that says that something failed and that tells of one 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
-from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
-from kafkatx.text.lines import Line
-from kafkatx.text.logs.sentences import is_of_any_case
-from kafkatx.text.logs.source_code import is_of_code
+from kafkatx.text.framed_pages import FramedPage
+from kafkatx.text.logs.sentences import Sentence, is_of_any_case
 from kafkatx.text.logs.stamps import TIMED
 
-LONGEST = 1200
-"""Characters of a sentence that are looked at."""
 MOST_DOTS = 3
 """Dots in the name of a class with its package, that no word of a sentence has."""
 _FAILS = regex(
@@ -77,7 +72,13 @@ _FINE = regex(
     r"|\bnothing (?:has |was |is |went )?(?:failed|fails|lost|wrong|crashed|broke\w*)\b"
     r"|\b(?:this|that|it) (?:is|was) (?:not|n't) (?:an? )?(?:problem|issue|bug)\b"
     r"|\bdo not (?:use|set|call|share|forget)\b|\bbug ?fix(?:es)?\b|\bissues?/\d"
-    r"|\b(?:see|open|file|raise|this|related) (?:an? )?issues?\b",
+    r"|\b(?:see|open|file|raise|this|related) (?:an? )?issues?\b"
+    r"|\b(?:do|does|did)(?:n't| not) (?:understand|know) (?:what|how|which|whether|when)\b"
+    r"|\b(?:do|does|did)(?:n't| not) (?:see|find) any\w* in the (?:code|docs?|documentation|sources?|manual)\b"
+    r"|\b(?:do|does)(?:n't| not) (?:yet )?(?:have support|enforce|provide|offer|expose|implement)\b"
+    r"|\bwhich (?:I|we) can(?:not|'t) (?:do|use|have)\b"
+    r"|\b(?:issues?|problems?|challenges?) (?:that )?we (?:have )?(?:faced|solved)\b|\bproblems? to solve\b"
+    r"|\bthan an? (?:duplicate|failure|error|loss)\b",
     re.IGNORECASE,
 )
 """What went well, or is only the name of a thing."""
@@ -155,6 +156,12 @@ _OTHER = regex(
 """How a sentence begins that speaks of any case, where nothing says that it was seen."""
 _STAMP = regex(TIMED)
 """Beside a log that a program printed, what fails is the case of who pasted it; a line with a time is no sentence."""
+_OF_CODE = regex(
+    r"(?:the|this) (?:code|method|function|check|logic|implementation|test|patch|PR) (?:assumes?|expects?"
+    r"|checks?|handles?|verifies|covers?|adds?)\b",
+    re.IGNORECASE,
+)
+"""How one begins that reviews what a program does."""
 _PERSON = regex(r"\bI\b|\b(?:my|we|our|following)\b")
 _PROMISED = regex(r"\b(?:ensur|guarante|prevent|avoid|protect)\w*|\bmak(?:es?|ing) sure\b|\bso that\b", re.IGNORECASE)
 """What a program promises: what it names does not happen."""
@@ -171,11 +178,22 @@ _SOLVED_IT = regex(
     re.IGNORECASE,
 )
 """How somebody says that what he tells of is over."""
+_OVER = (
+    "solved", "fixed", "resol", " gone", " works ", "gel\u00f6st", "behoben", "r\u00e9solu", "resuelto", "solucionado",
+    "\u89e3\u51b3", "\u89e3\u6c7a", "\ud574\uacb0", "\u0440\u0435\u0448",
+)  # fmt: skip
+"""Of which one stands in every such sentence, in small letters."""
 _UNSOLVED = regex(r"\b(?:not|never|still)\b|n't\b", re.IGNORECASE)
 _UNABLE = regex(r"\b(?:can|could|will|would)(?:n't| ?not)\b|\bcan't\b|\bwon't\b", re.IGNORECASE)
 """What is no mood, other than `can` and `would`."""
-_LAG_OF_MARKER = regex(r"\blag\b.{0,60}\b(?:1|one)\b", re.IGNORECASE)
+_LAG_OF_ONE = regex(
+    r"\blag\b(?:[:=]? ?| .{0,60}\b(?:by|of|is|be|as|to|stays?|at) (?:always |exactly |only )?)(?:1|one)\b"
+    r"(?! (?:partition|consumer|broker|topic|of|minute|hour|day|million)s?\b)",
+    re.IGNORECASE,
+)
 """A lag of one behind a transaction is its marker, and no failure."""
+_OF_MARKER = regex(r"\b(?:lag|control (?:messages?|records?|batch\w*))\b", re.IGNORECASE)
+"""What a sentence beside one about such a lag speaks of, if it is about the same."""
 _REPORT = regex(
     r"\W*(?:describe the (?:bug|issue|problem)|bug report|(?:steps )?to reproduce|how to reproduce"
     r"|(?:expected|actual|current)(?: behaviou?r| results?|(?=\W*$))|what (?:happened|went wrong)"
@@ -223,58 +241,46 @@ _OTHERS = regex(
     re.IGNORECASE,
 )
 """Who writes of topics with partitions and of their producers, and names no other system, need not name Kafka."""
-_END = regex(r"(?<=[.?!])[\"'`)*]*\s+(?=[A-Z\"'`(*])|(?<=[\u3002\uff01\uff1f])\s*")
-_ITEM = regex(r"\s*(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|(?:> ?)+|\|)\s")
-_QUOTATION = regex(r"\s*(?:>(?: |$))+")
-_FENCE = regex(r"\s*(?:```|~~~|\{code)")
-_PROGRAM = regex(r"\s+#|\s*(?://|\*/|/\*|[$%] \w|\{\s*\")|.*\S \| \S")
-"""A line of a program, of a shell, of JSON or of a table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence, the line that it begins on, and where in its text a word of failure stands (0: nowhere)."""
-
-    line: Line
-    text: str
-
-    @property
-    def at(self) -> int:
-        """Where it says that something failed."""
-        found = _FAILS.search(self.text)
-        return found.start() if found is not None else 0
-
-
-def spoken_cases(
-    source: Sequence[Line], is_told: Callable[[Line], bool], *, is_about_transactions: bool
-) -> Iterator[Sentence]:
-    """Yield sentences of a page that tell of a failure; `is_told` says which lines are its author's own."""
-    if not any(is_told(line) and _may_tell(line.text) for line in source):
+def spoken_cases(page: FramedPage, *, is_about_transactions: bool) -> Iterator[Sentence]:
+    """Yield sentences of a page that tell of a failure."""
+    if not any(page.is_own(line) and _may_tell(line.text) for line in page.lines):
         return
-    sentences = list(sentences_of(source, is_told))
     theirs, what = (_KAFKA, _WHAT) if is_about_transactions else (_NAMED, _OF_KAFKA)
-    if not (any(theirs.search(line.text) for line in source) or _speaks_of_topics(source)):
+    if not (any(theirs.search(line.text) for line in page.lines) or _speaks_of_topics(page)):
         return
-    is_report = any(_REPORT.match(line.text) for line in source)
+    sentences = page.sentences
+    is_report = any(_REPORT.match(line.text) for line in page.lines)
     is_own = is_report or any(_TRIED.search(one.text) for one in sentences)
-    has_log = not is_own and any(_STAMP.search(line.text) and not is_told(line) for line in source)
+    has_log = not is_own and any(_STAMP.search(line.text) and not page.is_own(line) for line in page.lines)
     for number, one in enumerate(sentences):
         near = " ".join(other.text for other in sentences[max(0, number - 1) : number + 2])
         is_named = what.search(one.text) is not None
         is_title = number == 0 and _TITLE.search(one.text) is not None and one.text.count(".") <= 1
         is_theirs = is_own or is_title or (has_log and _STAMP.search(one.text) is None)
-        if what.search(near) and tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_theirs):
+        is_told = tells_of_failure(one.text, is_named=is_named, is_report=is_report, is_own=is_theirs)
+        if is_told and what.search(near) and not (_LAG_OF_ONE.search(near) and _OF_MARKER.search(one.text)):
             yield one
 
 
-def _speaks_of_topics(source: Sequence[Line]) -> bool:
+def _speaks_of_topics(page: FramedPage) -> bool:
     """Whether a page that does not name Kafka speaks of what only Kafka has."""
-    text = "\n".join(line.text for line in source)
+    text = "\n".join(line.text for line in page.lines)
     return all(one.search(text) for one in (_TOPICS, _PARTS, _ENDS)) and _OTHERS.search(text) is None
+
+
+def where_it_fails(sentence: str) -> int:
+    """Where a sentence says that something failed (0: nowhere)."""
+    found = _FAILS.search(sentence)
+    return found.start() if found is not None else 0
 
 
 def says_solved(text: str) -> bool:
     """Whether a line says that what its page tells of is over, and takes nothing of that back."""
+    small = text.lower()
+    if not any(one in small for one in _OVER):
+        return False
     return _SOLVED_IT.search(text) is not None and not (_UNSOLVED.search(text) or "?" in text or _OTHER.match(text))
 
 
@@ -293,7 +299,7 @@ def tells_of_failure(sentence: str, *, is_named: bool = True, is_report: bool = 
     """
     if _EXPECTED.search(sentence):
         return True
-    if _FAILS.search(without_what_went_well(sentence)) is None or _LAG_OF_MARKER.search(sentence):
+    if _FAILS.search(without_what_went_well(sentence)) is None or _LAG_OF_ONE.search(sentence):
         return False
     if _is_of_other_cases(sentence, is_report=is_report):
         return False
@@ -310,44 +316,8 @@ def _is_of_other_cases(sentence: str, *, is_report: bool) -> bool:
     """Whether a sentence speaks of what is over, of what a program promises, or of any case."""
     if _SOLVED.search(sentence) and not _UNSOLVED.search(sentence):
         return True
+    if sentence.lower().startswith(("the ", "this ")) and _OF_CODE.match(sentence):
+        return True
     if not _PERSON.search(sentence) and (_OTHER.match(sentence) or _PROMISED.search(sentence)):
         return True
     return not (is_report or _SEEN.search(sentence)) and is_of_any_case(_UNABLE.sub("fails to", sentence))
-
-
-def sentences_of(source: Sequence[Line], is_told: Callable[[Line], bool]) -> Iterator[Sentence]:
-    """Yield the sentences of a page that its author wrote, each over all lines that it is written on."""
-    texts = [line.text for line in source]
-    begun: list[Line] = []
-    is_fenced = False
-    for number, line in enumerate(source):
-        is_fence = _FENCE.match(line.text) is not None
-        is_fenced ^= is_fence
-        is_own = not (is_fence or is_fenced or _PROGRAM.match(line.text) or is_of_code(texts, number)) and is_told(line)
-        bare = _unquoted(line)
-        goes_on = bare is not line and number > 0 and _unquoted(source[number - 1]) is not source[number - 1]
-        if not is_own or _ITEM.match(bare.text if goes_on else line.text) or not bare.text.strip():
-            yield from _split(begun)
-            begun = []
-        if is_own and bare.text.strip():
-            begun.append(bare)
-    yield from _split(begun)
-
-
-def _unquoted(line: Line) -> Line:
-    """A line without the signs of a quotation before it; the line itself where there are none."""
-    found = _QUOTATION.match(line.text)
-    return replace(line, text=line.text[found.end() :]) if found is not None else line
-
-
-def _split(paragraph: Sequence[Line]) -> Iterator[Sentence]:
-    """Yield the sentences of a paragraph."""
-    ends: list[int] = []
-    for line in paragraph:
-        ends.append((ends[-1] if ends else 0) + len(line.text.strip()) + 1)
-    text, at = " ".join(line.text.strip() for line in paragraph), 0
-    for piece in _END.split(text):
-        if piece.strip():
-            at = text.find(piece, at)
-            first = next(line for line, end in zip(paragraph, ends, strict=True) if at < end)
-            yield Sentence(first, piece.strip()[:LONGEST])

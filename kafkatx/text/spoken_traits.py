@@ -17,8 +17,10 @@ from kafkatx.terms.catalogue.entries import SpokenTrait
 from kafkatx.terms.catalogue.loading import spoken_traits
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
+from kafkatx.text.framed_pages import FramedPage
+from kafkatx.text.logs.sentences import Sentence
 from kafkatx.text.named_errors import TRAIT
-from kafkatx.text.spoken_cases import Sentence, without_what_went_well
+from kafkatx.text.spoken_cases import without_what_went_well
 
 OCCASION = "when"
 NEAR = 3
@@ -42,17 +44,17 @@ _DENIED = regex(
 """What takes an occasion back that stands behind it."""
 
 
-def traits_told(sentences: Sequence[Sentence], cases: Sequence[Sentence]) -> list[Statement]:
-    """Return the traits that a page tells of its failures (`cases` among its `sentences`), each where it stands first.
+def traits_told(page: FramedPage, cases: Sequence[Sentence]) -> list[Statement]:
+    """Return the traits that a page tells of its failures (`cases` among its sentences), each where it stands first.
 
     The sentences of the failures themselves come before those near them.
     """
     first: dict[str, Statement] = {}
-    for one in _that_count(sentences, cases):
+    for one in _that_count(page.sentences, cases):
         text = _UNHARMED.sub(" ", without_what_went_well(one.text))
         for trait, pattern in _patterns():
             if trait.name not in first and (found := _told(trait, pattern, text)) is not None:
-                first[trait.name] = Statement(TRAIT, one.line.number, found[0].strip(), error=trait.name)
+                first[trait.name] = Statement(TRAIT, page.lines[one.first].number, found[0].strip(), error=trait.name)
     return list(first.values())
 
 

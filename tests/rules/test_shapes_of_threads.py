@@ -187,7 +187,7 @@ SHAPES = {
         "the current one.\nCaused by: org.apache.flink.util.FlinkRuntimeException: Failed to send data to Kafka "
         "bill-0@-1 "
         "with FlinkKafkaInternalProducer{transactionalId='bill-0-1', inTransaction=true, closed=false}\n",
-        [("transaction_timed_out", "error")],
+        [("unexplained_failure", "error")],
     ),
     "Spark's streams in a topic with markers": (
         "java.lang.IllegalArgumentException: requirement failed: Failed to get records for spark-executor-a bill 0 5 "

@@ -506,6 +506,10 @@ FENCED = (
     ],
 )
 def test_who_says_that_nobody_else_has_the_id_speaks_against_a_new_instance(words, first, tmp_path):
-    found = only(told(tmp_path, f"{words}\n\n{FENCED}"))
-    assert found["verdict"] == "proved"
-    assert found["candidates"][0]["rule"] == first
+    """By words that weigh little it is a possible cause, else the first one that may be behind an open failure."""
+    (found,) = told(tmp_path, f"{words}\n\n{FENCED}")["findings"]
+    if found["rule"] == "unexplained_failure":
+        assert found["verdict"] == "proved"
+        assert found["candidates"][0]["rule"] == first
+    else:
+        assert (found["rule"], found["verdict"]) == (first, "possible")

@@ -151,7 +151,7 @@ def test_a_line_says_when_work_began(tmp_path: Path) -> None:
         ("We get ProducerFencedException. Nobody else uses that id.", {"one_owner"}),
         ("There should be a second pod. Nobody else uses that id.", {"one_owner"}),
         ("Nobody else should use it. Nobody else uses that id.", {"one_owner"}),
-        ("We get ProducerFencedException, nobody else uses that id.", set()),
+        ("We get ProducerFencedException, nobody else uses that id.", {"one_owner"}),
     ],
 )
 def test_what_a_sentence_says_is_not_undone_by_another_one(text: str, names: set[str], tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ INIT_HANGS = "init_hangs"
 ABORTED_VISIBLE, RECORDS_TWICE = "aborted_visible", "records_twice"
 """Symptoms of a reader with the default isolation level, among others."""
 
-INIT, SEEN = "init", "seen"
-"""What only words tell (spoken_traits.tsv): that initialising fails, that aborted records are seen."""
+INIT, SEEN, COMMITTED_READER = "init", "seen", "committed_reader"
+"""What only words tell (spoken_traits.tsv): that initialising fails, that aborted records are seen, who reads."""
 MISCONFIGURED = "misconfiguration"
 
 
@@ -133,7 +133,7 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
 
 def _reads_committed(model: CaptureModel, one: NamedError) -> bool:
     """Whether somebody says, in a name, a statement or in any words, that the reader reads committed records only."""
-    is_told = names_read_committed(one.statement.text) or READS_COMMITTED in one.told
+    is_told = names_read_committed(one.statement.text) or COMMITTED_READER in one.told
     return is_told or _says(model, one, READS_COMMITTED)
 
 
@@ -163,8 +163,10 @@ def _lines(one: NamedError) -> list[Statement]:
 
 
 def _ordered(model: CaptureModel, one: NamedError) -> list[str]:
-    """The causes that fit, the commonest first; the one that the page's other words speak for before it."""
+    """The causes that fit, the commonest first; before it that of other words, unless these told what fits."""
     rules = [rule for rule in one.candidates if rule in CANDIDATES]
+    if one.fits:
+        return rules
     said = leaning_on_page(model.logs, one.path)
     first = LEANS[said.ended_by] if said is not None else None
     return sorted(rules, key=lambda rule: rule != first)

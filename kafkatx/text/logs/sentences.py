@@ -1,5 +1,8 @@
-"""Sentences that speak of an error: what can happen, what it means, what a program shall do; not that anybody met it.
+"""Sentences of a page, and which of them speak of an error: what can happen, what it means, what a program shall do.
 
+Cut     A paragraph goes over the lines up to an empty one, an item, a heading, a fence or what a program printed. It is
+        cut behind a stop before what begins a sentence in any of the scripts in which people ask. Symptoms, what else
+        failed and its traits are looked for in the same sentences.
 Rule    The whole sentence around an error decides, over all lines that it is written on. A condition, a question, a
         definition, a change or a step of a test speaks of any case; whoever says what befell himself, or what was
         seen, tells of one. A sentence without a sign of either tells.
@@ -8,12 +11,24 @@ Rule    The whole sentence around an error decides, over all lines that it is wr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
+from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.logs.error_names import MENTIONED
 from kafkatx.text.logs.stamps import TIMED
-from kafkatx.text.logs.suppositions import ASKED, DEFINING, IS_CONDITION, MET_IN_SENTENCE, SUPPOSED_SENTENCE
+from kafkatx.text.logs.suppositions import (
+    ASKED,
+    DEFINING,
+    IS_CONDITION,
+    MEANS,
+    MET_IN_SENTENCE,
+    OF_MEANING,
+    OF_PEOPLE,
+    SUPPOSED_SENTENCE,
+)
 
 MOST_LINES = 6
 """Lines above and below that a sentence is looked for on."""
@@ -21,11 +36,19 @@ _MENTION = regex(
     rf"(?<![\w])(?:[a-z]\w*\.){{0,8}}{MENTIONED}"
     r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server|kafka): "
 )
-END_OF_SENTENCE = regex(r"[.?!](?:[\"'`)]*)\s+(?=[*_]{0,2}[A-Z\"'`(])|[\u3002\uff01\uff1f]\s*")
-"""What stands between two sentences."""
-_QUOTED = regex(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
+END_OF_SENTENCE = regex(
+    r"[.?!][\"'`)*_]*\s+(?=[*_]{0,2}[A-Z\u00c0-\u00de\u0110\u0400-\u042f\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3"
+    r"\"'`(\u00bf\u00a1\u00ab\u201c])|[\u3002\uff01\uff1f]\s*"
+)
+"""What stands between two sentences: of Latin and Cyrillic letters the next one begins with a capital."""
+_QUOTED = regex(r"(`[^`]{1,11}`|\"[^\"]{1,11}\"(?!\w))|(?:[\"`\u201c]|(?<!\w)')[^\"`\u201d]{12,400}[\"'`\u201d]")
+"""A word or two in marks, or more words: the end of the one does not begin the other, nor does an apostrophe."""
 _SHOWN = regex(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
 _ITEM = regex(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
+_FENCES = ("```", "~~~", "{code")
+_BEGINNING = regex(r"\s*(?:(?:> ?)+\s*)?(?:(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s|\*\*[A-Z]|\|\s)")
+_ALONE = regex(r"\s*(?:#{1,6} \S|\*\*[^*]{1,60}\*\*(?: \(\w+\))?:?\s*$)")
+"""A heading, or who says what stands below: no sentence goes on behind it."""
 FEWEST_LETTERS = 8
 """Letters of a script other than Latin that make a sentence."""
 _WORDS = regex(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
@@ -41,10 +64,10 @@ _MACHINE = regex(
 )
 """What programs print and nobody writes in a sentence."""
 _CHANGED = regex(
-    r"(?:\[?[A-Z]{3,12}-\d{2,6}\]?:? |#\d+:? |\(#\d+\) |[\w/-]{2,30}: )?"
+    r"(?:(?P<issue>\[?[A-Z]{3,12}-\d{2,6}\]?:? )|#\d+:? |\(#\d+\) |[\w/-]{2,30}: )?"
     r"(?:Fix(?:ed|es)?|Improve[ds]?|Add(?:ed|s)?|Remove[ds]?|Change[ds]?|Deprecate[ds]?|Handle[ds]?|Support(?:ed|s)?"
     r"|Treat(?:ed|s)?|Avoid(?:ed|s)?|Prevent(?:ed|s)?|Allow(?:ed|s)?|Rename[ds]?|Make|Bump(?:ed|s)?|Return|Raise"
-    r"|Map)\b"
+    r"|Map|Have(?! (?:you|I|we|any\w*)\b)|Ensure[ds]?|[Pp]reserve[ds]?|Reject(?:ed|s)?|Introduce[ds]?|Retry|Ignore)\b"
 )
 """How an entry of a list of changes begins."""
 _STEP = regex(r"\s*(?:Given|When|Then|And|But|Scenario:|Feature:)\s+\S")
@@ -63,6 +86,15 @@ _EXPECTED = regex(
 _FAQ = regex(r"\s*(?:#{1,6} |\*\*|Q\d*[:.] ).*\?\W*$")
 
 
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, and the numbers of the first and the last line that it is written on."""
+
+    first: int
+    last: int
+    text: str
+
+
 def speaks_of(texts: Sequence[str], number: int) -> bool:
     """Whether a line speaks of an error without telling of one."""
     text = texts[number]
@@ -78,9 +110,10 @@ def speaks_of(texts: Sequence[str], number: int) -> bool:
     sentence, is_first = _sentence(texts, number, found)
     if _is_answer(texts, number):
         return MET_IN_SENTENCE.search(sentence) is None
-    if not _is_prose(sentence):
+    changed = _CHANGED.match(sentence)
+    if not (_is_prose(sentence) or (changed and changed["issue"])):
         return False
-    if is_first and _CHANGED.match(sentence) and not MET_IN_SENTENCE.search(sentence.replace("we ", "", 1)):
+    if is_first and changed and not MET_IN_SENTENCE.search(sentence.replace("we ", "", 1)):
         return True
     return is_of_any_case(sentence)
 
@@ -90,6 +123,8 @@ def is_of_any_case(sentence: str) -> bool:
     if ASKED.match(sentence) and sentence.rstrip("\"'`)> ").endswith("?"):
         return True
     if IS_CONDITION.search(sentence):
+        return True
+    if any(verb in sentence for verb in MEANS) and OF_MEANING.search(sentence) and OF_PEOPLE.search(sentence) is None:
         return True
     is_about = SUPPOSED_SENTENCE.search(sentence) or DEFINING.search(sentence)
     return is_about is not None and MET_IN_SENTENCE.search(sentence) is None
@@ -107,24 +142,44 @@ def _is_prose(sentence: str) -> bool:
 
 def sentences_at(texts: Sequence[str], number: int) -> Iterator[str]:
     """Yield the sentences that a line has words of, each over all lines that it is written on."""
-    first, last = _paragraph(texts, number)
-    before = "".join(f"{_plain(text)} " for text in texts[first:number])
-    whole = before + " ".join(_plain(text) for text in texts[number : last + 1])
-    begin, end, at = len(before), len(before) + len(_plain(texts[number])), 0
+    for one in sentences_of(texts, *_paragraph(texts, number)):
+        if one.first <= number <= one.last:
+            yield one.text
+
+
+def sentences_of(texts: Sequence[str], first: int, last: int) -> Iterator[Sentence]:
+    """Yield the sentences of a paragraph, by the numbers of its first and its last line."""
+    written = [_plain(text) for text in texts[first : last + 1]]
+    ends = [*accumulate(len(text) + 1 for text in written)]
+    whole, at = " ".join(written), 0
     for stop in (*(found.end() for found in END_OF_SENTENCE.finditer(whole)), len(whole)):
-        if at < end and stop > begin:
-            yield whole[at:stop].strip()
+        if text := whole[at:stop].strip():
+            yield Sentence(first + bisect_right(ends, at), first + bisect_right(ends, stop - 1), text)
         at = stop
+
+
+def paragraphs(texts: Sequence[str], is_own: Callable[[int], bool]) -> Iterator[tuple[int, int]]:
+    """Yield first and last lines of the paragraphs of lines that are `is_own`, and stand in no fence."""
+    begun, is_fenced = -1, False
+    for number, text in enumerate(texts):
+        is_fence = _plain(text).startswith(_FENCES)
+        is_fenced ^= is_fence
+        goes_on = not (is_fence or is_fenced) and is_own(number)
+        if begun >= 0 and not (goes_on and _is_one(texts, number)):
+            yield begun, number - 1
+            begun = -1
+        if goes_on and begun < 0:
+            begun = number
+    if begun >= 0:
+        yield begun, len(texts) - 1
 
 
 def _paragraph(texts: Sequence[str], number: int) -> tuple[int, int]:
     """Numbers of the first and the last line that a sentence of a line may be written on."""
     first = last = number
-    while first > max(0, number - MOST_LINES) and not _begins(texts[first]) and _goes_on(texts[first - 1]):
+    while first > max(0, number - MOST_LINES) and _is_one(texts, first) and _goes_on(texts[first - 1]):
         first -= 1
-    while (
-        last < min(len(texts) - 1, number + MOST_LINES) and _goes_on(texts[last + 1]) and not _begins(texts[last + 1])
-    ):
+    while last < min(len(texts) - 1, number + MOST_LINES) and _goes_on(texts[last + 1]) and _is_one(texts, last + 1):
         last += 1
     return first, last
 
@@ -133,7 +188,7 @@ def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[
     """The sentence around an error of a line without the error's own words, and whether it begins its paragraph."""
     first, last = _paragraph(texts, number)
     before = " ".join(_plain(text) for text in (*texts[first:number], texts[number][: found.start()])).lstrip()
-    before = _QUOTED.sub("X", before)
+    before = _masked(before)
     ends = list(END_OF_SENTENCE.finditer(before))
     begin = ends[-1].end() if ends else 0
     behind = " ".join(_plain(text) for text in texts[number + 1 : last + 1])
@@ -142,17 +197,22 @@ def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[
     return f"{before[begin:]} {rest[: stop.end()] if stop else rest}".strip(), begin == 0
 
 
+def _masked(text: str) -> str:
+    """A text with an X for the words that it quotes."""
+    return _QUOTED.sub(lambda found: found[1] or "X", text)
+
+
 def _without_message(text: str, found: re.Match[str]) -> str:
     """What stands in a line from an error on, without the words that Kafka prints for it."""
     rest = text[found.start() :]
     if rest[:1] in "\"'`\u201c":
-        return _SHOWN.sub("X", _QUOTED.sub("X", rest))
+        return _SHOWN.sub("X", _masked(rest))
     if found[0].endswith(": "):
         return "X"
     rest = "X" + text[found.end() :]
     if rest[1:3] == ": ":
         return "X" + _QUOTED.sub("", rest[3:]) if rest[3:4] in "\"'`" else "X"
-    return _SHOWN.sub("X", _QUOTED.sub("X", rest))
+    return _SHOWN.sub("X", _masked(rest))
 
 
 def _plain(text: str) -> str:
@@ -165,13 +225,22 @@ def _plain(text: str) -> str:
 
 def _begins(text: str) -> bool:
     """Whether an item, a heading or a label begins with a line."""
-    return re.match(r"\s*(?:(?:> ?)+\s*)?(?:(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s|\*\*[A-Z])", text) is not None
+    return _BEGINNING.match(text) is not None
+
+
+def _is_one(texts: Sequence[str], number: int) -> bool:
+    """Whether nothing begins with a line, and the line above it is no heading, nor who speaks."""
+    return not _begins(texts[number]) and not (number and _is_alone(texts[number - 1]))
+
+
+def _is_alone(text: str) -> bool:
+    return text.lstrip().startswith(("#", "**")) and _ALONE.match(text) is not None
 
 
 def _goes_on(text: str) -> bool:
     """Whether a sentence may go on over a line: it is neither empty nor one of a program."""
     plain = _plain(text)
-    is_words = bool(plain) and not plain.startswith(("```", "~~~", "{code", "|", "at "))
+    is_words = bool(plain) and not plain.startswith((*_FENCES, "|", "at "))
     return is_words and _LOGGED.search(text) is None and _MACHINE.search(plain) is None
 
 

@@ -71,11 +71,16 @@ _LISTED = regex(
 def shows_error(text: str) -> bool:
     """Whether a line shows an error, and does not only talk about one."""
     line = text[:LONGEST].strip()
-    if not any(sign in line for sign in _SIGNS) or _CODE.search(line) or _LISTED.match(line):
+    if not any(sign in line for sign in _SIGNS) or _CODE.search(line) or _is_listed(line):
         return False
     spans = [(found.start(), found.end()) for found in _SHAPES.finditer(line)]
     spans += [(found.start, found.end) for found in all_spelled_in(line)]
     return _shows_atom(line) or any(_is_alone(line, begin, end) for begin, end in spans)
+
+
+def _is_listed(line: str) -> bool:
+    """Whether a line is one of a list of errors that says what each means, which has marks around names."""
+    return ("`" in line or "*" in line) and _LISTED.match(line) is not None
 
 
 def _shows_atom(line: str) -> bool:

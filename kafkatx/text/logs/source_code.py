@@ -61,6 +61,7 @@ _STRONG = regex(
     r"|\s*[\w.:>-]{2,80}\(.*\)?[,;]?$|\s*_?[A-Z][A-Z_]+(?:\s*=\s*-?\d+)?,$|\s*(?:[\w.:]+::)?[A-Za-z]*[A-Z]+_\w+,$"
     r"|\s*\w+\s*[:=]\s*\w+\(|\s*\w+\s+\w+\s*=\s*.*;|\s*\w+ \w+ = [\w.]+$|\s*\w+ = (?:-?\d+|True|False|None"
     r"|[\"'].*[\"']),?$"
+    r"|\s*[\w:.]{2,80} => [\"'].*|.*\w\) =>$|\s*(?:case )?[\w.@(]+ \|$"
     r"|\s*\w+=[^\s,;]+,$|\s*[A-Za-z]\w*:\s+(?:\[\]\w|-?\d+,$|\w+\{)"
     r"|\s*[A-Z][a-z]+(?:[A-Z][a-z]+)+,$|\s*\{-?\d{1,4}, ?:\w+\},?$|\s*\w+ = [\[({]\s*$"
     r"|\s*(?:test|describe|context|setup|it|for|if|unless|case|while|with|try|quote|defp?|defmodule)\b.*\sdo"
@@ -75,7 +76,12 @@ _LITERAL = regex(
     r"\s*[frbu]?[\"'`].*[\"'`]?\s*[+\\,;:)\]}]*$|.*[\"'`][^\"'`]{3,}[\"'`]\s*(?:\}|\)|,|;|:|\]|\+"
     r"|\\|=>)*\s*\S{0,20}$|.*\w\([frbuL]?[\"'`]"
 )
-_EXPRESSION = regex(r".*(?:[,(){;\\:]|\|\||&&|==.*)\s*$|.*\w\(.*\)|\s*[\w:]+\s*(?:=|:=)\s")
+_DECLARED = regex(
+    r"\s*(?:pub|public|private|protected|static|export)\s+(?:const|static|final)\s+\w.*[=(,;]\s*$"
+    r"|.*\w\s=\snew \w+\(.*\);$|\s*\w+ \w+ = \w+\(-?\d+\)$"
+)
+"""A constant, or an object that is made, whatever stands around it."""
+_EXPRESSION = regex(r".*(?:[,(){;\\:]|\s\||\|\||&&|==.*)\s*$|.*\w\(.*\)|\s*[\w:]+\s*(?:=|:=)\s")
 _UNFILLED = regex(
     r"%(?:[-+]?\d{0,3}\.?\*?(?:l{0,2}[dius]|zu|[svqxT]|\+v))(?![\w%])|%\{\w+\}"
     r"|[\"'`].*[$#]\{\w[^}]{0,80}\}.*[\"'`]|\"\s?PRI[diux]\d\d"
@@ -122,7 +128,8 @@ def is_of_code(texts: Sequence[str], number: int) -> bool:
         return True
     if _is_element(texts, number):
         return True
-    return _may_hold(text) and _stands_in_code(texts, number)
+    is_documented = number > 0 and texts[number - 1].strip() == "*/" and _is_strong(text)
+    return is_documented or (_may_hold(text) and _stands_in_code(texts, number))
 
 
 @remembered
@@ -149,10 +156,14 @@ def _is_code_alone(text: str) -> bool:
     may_be_unfilled = any(sign in text for sign in ("%", "{", "PRI"))
     if may_be_unfilled and (_UNFILLED.search(text) or _UNFILLED_LITERAL.search(text)):
         return True
-    if _ENTRY.match(text):
+    if _ENTRY.match(text) or _is_declared(text):
         return True
     is_quoting = any(sign in text for sign in "\"'`")
     return (is_quoting and _CLOSED_CALL.match(text) is not None) or _DESCRIBED.match(text) is not None
+
+
+def _is_declared(text: str) -> bool:
+    return any(sign in text for sign in (" = ", "const ", "static ", "final ")) and _DECLARED.match(text) is not None
 
 
 def _is_element(texts: Sequence[str], number: int) -> bool:
@@ -213,7 +224,7 @@ def _stands_in_code(texts: Sequence[str], number: int) -> bool:
 @remembered
 def _is_strong(text: str) -> bool:
     """Whether a line can hardly be anything but code."""
-    return bool(_STRONG.match(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
+    return bool(_STRONG.match(text) or _is_declared(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
 
 
 def _nearest(texts: Sequence[str], number: int, step: int) -> list[str]:

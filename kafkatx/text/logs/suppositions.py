@@ -30,6 +30,9 @@ SUPPOSED_SENTENCE = regex(
     r"|\bwill (?:be|get|receive|fail|see|throw|return|raise|answer|then)\b|^will\b"
     r"|^(?:\*\*[^*]{1,40}\*\*\W*)?(?:an?|any|each|every) (?:\w+ )?(?:producer|client|consumer|application|broker|leader"
     r"|send|commit) (?:\w+ )?(?:fails?|gets?|receives?|sees?|throws?|answers?|refuses?|is (?:answered|refused|told))\b"
+    r"|(?:^|[;:,] )any (?:older|earlier|later|further|subsequent) (?:\w+ ){0,2}?(?:producer|client|instance"
+    r"|writes?|requests?|attempts?|calls?)\b"
+    r"|^previously, (?!.*\b(?:now|but|work(?:s|ed)|fine)\b)"
     r"|^(?:do not|don't|never|always|make sure|be sure|remember|note that)\b|\bwithout (?:it|them|this|that|these)\b"
     r"|如果|假如|倘若|有时|可能|应当|应该|不要|会(?:得到|收到|看到|抛出|返回|出现)"
     r"|(?:な|け|れ)れば|場合(?:は|に|には|、)|(?:投げられ|スローされ|返され|発生し)(?:る|ます)|かもしれ"
@@ -49,7 +52,8 @@ DEFINING = regex(
     r"|\b(?:is|was) what (?:the|a|you|clients?)\b|\b(?:means?|indicates?|signals?|stands for)\b"
     r"|\binstead of (?:surfac|throw|rais)"
     r"|\bmaps? (?:it |this |that |them )?(?:to|onto)\b|\bshows? it as\b|\bsurfaces? (?:it )?as\b"
-    r"|\bclients (?:print|show|call)\b"
+    r"|\bclients (?:print|show|call)\b|\bsubclass(?:es)? of\b|\bprints out the following\b"
+    r"|\bX\)?[`\"]? (?:is|are) (?:(?:not|now|always|never) )?(?:retriable|retryable|abortable)\b"
     r"|\b(?:javadocs?|docs?|documentation|manual|KIP|spec(?:ification)?) (?:says?|states?|describes?|calls?)\b"
     r"|\bthe difference between\b|\bwhen is it (?:thrown|raised)\b|\b(?:is|are) (?:thrown|raised|returned"
     r"|answered) (?:if|whenever|by)\b"
@@ -60,6 +64,17 @@ DEFINING = regex(
     re.IGNORECASE,
 )
 """What makes it one about what an error means, or what programs do with it."""
+MEANS = ("indicates", "means", "signals")
+OF_MEANING = regex(
+    r"\b(?:this|the|that) (?:\w+ )?(?:exception|error(?: code)?) (?:indicates|means|signals)\b",
+    re.IGNORECASE,
+)
+"""What a sentence says that tells the meaning of an error, whatever it says that the broker received."""
+OF_PEOPLE = regex(
+    r"\b(?:I|I'm|I've|we|we're|we've|my|mine|our|ours|us|yesterday|today)\b|\bafter (?:the )?(?:upgrade|restart)\b",
+    re.IGNORECASE,
+)
+"""What says in it that it is somebody's own."""
 ASKED = regex(
     r"^(?:\w{2,20}: )?(?:can|could|should|would|will|may|does|do|is|are|why would|why does"
     r"|what (?:if|does|happens|is)|when (?:is|does))\b",

@@ -2,14 +2,15 @@
 
 Rule    A row of a table without a time, an error with its number and whether it can be retried, a term that a
         definition follows, an error with its meaning behind it, a test that passed explain. One heading or item names
-        what happened, several are a list. What frames of a stack, or a cause, follow was thrown, whatever stands
-        before it.
+        what happened, several are a list. Entries of a list of changes, and a manual of errors (labels for symptoms,
+        causes and what to do, and nobody's case) tell of none either. What frames of a stack, or a cause, follow was
+        thrown, whatever stands before it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line
@@ -18,6 +19,7 @@ from kafkatx.text.logs.error_names import ANSWER, MENTIONED
 from kafkatx.text.logs.sentences import speaks_of
 from kafkatx.text.logs.source_code import is_of_code
 from kafkatx.text.logs.stamps import TIMED
+from kafkatx.text.logs.suppositions import OF_PEOPLE
 
 LONGEST = 600
 """Characters of a line that are looked at: what people write and programs hold is shorter, hostile lines are not."""
@@ -65,6 +67,7 @@ _REFERENCE = regex(
     r"(?: (?:extends|implements) .{1,200})?\s*$|\s*extends (?:[\w.]+\.)?[A-Z]\w+\s*$"
 )
 """A line of the reference of a class: its name behind what it is."""
+_SENTENCE = regex(r"(?:An? |The )[^:]{30,600}\.\s*$")
 _CLASS_ALONE = regex(r"\s*(?:[-*] )?[A-Z]\w{2,79}(?:Exception|Error)(?:, [A-Z]\w{2,79})*\s*$")
 _DEFINITION = regex(r"\s*: {1,3}\S")
 """What stands under a term of a list of definitions."""
@@ -79,6 +82,40 @@ _NAME_ALONE = regex(
     r"\s*\+?\s*(?:[-*\u2022]|#{1,6}|\d{1,2}[.)]) [`*_]{0,3}(?:[A-Z]+:)?[A-Z]{2,20}(?:_[A-Z]{2,20})+[`*_:]{0,4}\s*$"
 )
 """An item that is the name of an error and nothing else: what it means stands below it."""
+_LABELS = (
+    r"symptoms?|what you see|mechanism|(?:root |common |possible |likely )?causes?|(?:common )?solutions?"
+    r"|(?:how to )?fix|resolution|remed(?:y|iation)|diagnosis|mitigation|prevention|meaning|what to do|what it means"
+    r"|understanding [\w$]{8,80}"
+)
+_LABEL = regex(
+    rf"\s*(?:#{{1,6}} |[-*] )?(?:\*\*)?({_LABELS})[.:]?(?:\*\*)?:?\s*$"
+    rf"|\s*(?:[-*] )?\*\*({_LABELS})(?:[.:]\*\*|\*\*[.:])",
+    re.IGNORECASE,
+)
+"""A part of a manual of errors, by its name."""
+_BEGIN_LABELS = (
+    "symptom", "what ", "mechanism", "root ", "common ", "possible ", "likely ", "cause", "solution", "how to fix",
+    "fix", "resolution", "remed", "diagnosis", "mitigation", "prevention", "meaning", "understanding",
+)  # fmt: skip
+_TO_DO = regex(
+    r"\s*(?:(?:[-*]|\d{1,2}[.)]) )?(?:\*\*)?(?:Increase|Reduce|Check|Set|Use|Ensure|Make sure|Follow|Close|Do not|Don't"
+    r"|Avoid|Verify|Configure|Enable|Keep|Look|Raise|Lower|Upgrade|Never|Always|Learn)\b"
+)
+_TO_YOU = regex(r"\b(?:you (?:see|must|should|can|need)|(?:if|when) you)\b", re.IGNORECASE)
+"""What a manual tells to do, and whom."""
+_OF_REPORT = regex(
+    r"\b(?:was|were|had|did|got|saw|since|reproduc\w+|environment|workaround)\b|\bactual (?:behaviou?r|result)"
+    r"|#\d{2,6}\b|\d\.\d{1,2}\.\d|\bversions?:? ?v?\d",
+    re.IGNORECASE,
+)
+"""What one tells who had the error, or who reports a defect: a past, a release, an issue, how it is seen again."""
+_CHANGES = regex(
+    r"\s*(?:#{1,6} )?(?:\w+ ){0,2}?(?:(?:bug ?)?fixes|enhancements|improvements|upgrade considerations|new features"
+    r"|change ?log|what's changed):?\s*$",
+    re.IGNORECASE,
+)
+"""The heading of a list of changes."""
+_END_CHANGES = ("fixes", "enhancements", "improvements", "considerations", "features", "log", "changed")
 FEWEST_NAMES = 3
 MOST_DESCRIBED = 12
 """Lines right below the name of a class that describe it in its reference."""
@@ -97,11 +134,22 @@ def explained(source: Sequence[Line]) -> frozenset[int]:
     texts = [line.text[:LONGEST] for line in source]
     lists = [found for found in (_headings(texts), _items(texts), _entries(texts)) if len(found) >= FEWEST]
     listed = {number for found in lists for number in found} | set(_names_alone(texts))
+    listed.update(number for number in _taught(texts) if _ERROR.search(texts[number]))
     return frozenset(
         line.position
         for number, line in enumerate(source)
         if (number in listed or _explains(texts, number)) and not _is_thrown(texts, number)
     )
+
+
+def taught(source: Sequence[Line]) -> frozenset[int]:
+    """Positions of the lines of a manual of errors, or of a list of changes."""
+    numbers = _taught([line.text[:LONGEST] for line in source])
+    return frozenset(source[number].position for number in numbers)
+
+
+def _taught(texts: Sequence[str]) -> Iterable[int]:
+    return range(len(texts)) if _is_manual(texts) else _changes(texts)
 
 
 def _explains(texts: Sequence[str], number: int) -> bool:
@@ -171,7 +219,36 @@ def _names_alone(texts: Sequence[str]) -> list[int]:
     """Items of a list of errors, each by itself above what it means."""
     found = [number for number, text in enumerate(texts) if _NAME_ALONE.match(text)]
     apart = [number for number in found if number + 1 not in found]
-    return apart if len(apart) >= FEWEST_NAMES else []
+    terms = [number for number, text in enumerate(texts) if _CLASS_ALONE.match(text) and _is_described(texts, number)]
+    return [one for names in (apart, terms) if len(names) >= FEWEST_NAMES for one in names]
+
+
+def _is_described(texts: Sequence[str], number: int) -> bool:
+    """Whether a sentence that is nobody's stands below the name of a class."""
+    below = next((text for text in texts[number + 1 : number + 3] if text.strip()), "")
+    return _SENTENCE.match(below) is not None and OF_PEOPLE.search(below) is None and not _TIME.search(below)
+
+
+def _changes(texts: Sequence[str]) -> Iterator[int]:
+    """Lines below the heading of a list of changes, up to the next heading or fence, that are nobody's own."""
+    is_below = False
+    for number, text in enumerate(texts):
+        is_head = text.rstrip(" \t:").lower().endswith(_END_CHANGES) and _CHANGES.match(text) is not None
+        if is_head or text.lstrip().startswith(("```", "#", "==")):
+            is_below = is_head
+        elif is_below and text.strip() and not (_TIME.search(text) or OF_PEOPLE.search(text)):
+            yield number
+
+
+def _is_manual(texts: Sequence[str]) -> bool:
+    """Whether a page is a manual: it has labels for what is seen, why, and what is to be done, and tells of nobody."""
+    may_be = [text for text in texts if text.lstrip(" \t#*-").lower().startswith(_BEGIN_LABELS)]
+    if len(may_be) < FEWEST:
+        return False
+    labels = {(found[1] or found[2]).lower() for text in may_be if (found := _LABEL.match(text))}
+    if len(labels) < FEWEST or not any(_TO_DO.match(text) or _TO_YOU.search(text) for text in texts):
+        return False
+    return not any(told.search(text) for text in texts for told in (_TIME, OF_PEOPLE, _OF_REPORT))
 
 
 def _entries(texts: Sequence[str]) -> list[int]:
