@@ -3,24 +3,26 @@
 Order   the catalogue's, the commonest first; what times and neighbours speak for comes before, what they speak against
         behind. A transaction older than its timeout was probably timed out, one at its first half was not; an id with
         another instance in the evidence was probably taken over, one of which people say that nobody else has it was
-        not.
+        not. What lines show counts before what people say on the page (testimony.speaking).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafkatx.findings.client_lines import rows_of
 from kafkatx.findings.known_defects import met_defects
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
-from kafkatx.histories.logs.testimony import is_said_alone
+from kafkatx.histories.logs.testimony import is_said_alone, speaking, statements_of
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
 from kafkatx.terms.events import EventKind
+from kafkatx.text.events import Statement
 from kafkatx.words.config_context import advised
 from kafkatx.words.facts import lasting
-from kafkatx.words.values import Duration
+from kafkatx.words.values import Duration, Quoted
 
 MOST = 3
 """Causes that are named."""
@@ -34,10 +36,17 @@ LONG_IDLE_MS = 604_800_000
 def weighed(model: CaptureModel, told: ToldFailure) -> list[tuple[str, CandidateFacts]]:
     """The causes that fit a failure, with what speaks for and against them."""
     fits = _fits(model, told)
-    found = sorted((rule for rule in told.candidates if rule in CANDIDATES), key=lambda rule: _weight(rule, fits))
+    spoken = speaking(told.candidates, statements_of(model.logs, model.logs.path(told.rows[0])))
+    named = (rule for rule in told.candidates if rule in CANDIDATES)
+    found = sorted(named, key=lambda rule: (_weight(rule, fits), rule not in spoken))
     if fits.defect_rule is not None:
         found = list(dict.fromkeys([*found[:1], fits.defect_rule, *found[1:]]))
-    return [(rule, fits) for rule in found[:MOST]]
+    return [(rule, _saying(fits, spoken.get(rule))) for rule in found[:MOST]]
+
+
+def _saying(fits: CandidateFacts, said: Statement | None) -> CandidateFacts:
+    """The same with somebody's words that speak for a cause."""
+    return replace(fits, said=Quoted(said.text)) if said is not None else fits
 
 
 def _weight(rule: str, fits: CandidateFacts) -> int:
