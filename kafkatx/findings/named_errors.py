@@ -94,10 +94,20 @@ def _error(path: str, said: Statement) -> NamedError:
     if call in OF_CALLS:
         return NamedError(said.error, None, WAITED.get(call, UNANSWERED), OF_CALLS[call], path, said)
     known, rows = protocol_error(said.error), _rows(said.error)
-    rules = [*(known.rules if known is not None else ()), *(rule for row in rows for rule in row.rules)]
+    rules = [*_of_error(known, rows), *(rule for row in rows for rule in row.rules)]
     means = known.meaning if known is not None else next((row.meaning for row in rows if row.meaning), None)
     causes = tuple(dict.fromkeys(rule for rule in rules if rule not in EFFECTS))
     return NamedError(said.error, known, means, causes, path, said)
+
+
+def _of_error(known: ProtocolError | None, rows: list[ClientException]) -> tuple[str, ...]:
+    """Mechanisms of the protocol's error, in the order of Java's class for it, where that has the same.
+
+    Since 2.7 InvalidProducerEpochException of Java is what leaders answer to writes; coordinators say PRODUCER_FENCED.
+    """
+    named = known.rules if known is not None else ()
+    own = (row.rules for row in rows if row.client == "java" and set(row.rules) == set(named))
+    return next(own, named)
 
 
 def _rows(name: str) -> list[ClientException]:
