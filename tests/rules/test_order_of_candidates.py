@@ -100,3 +100,122 @@ TOO_FEW = (
 )
 def test_words_order_the_causes_of_what_a_program_printed(words, first, tmp_path):
     assert causes(tmp_path, f"{words}\n\n{TOO_FEW}")[0] == first
+
+
+# --- who speaks in somebody's words
+
+
+IN_WORDS = {
+    "the transaction's own timeout": (
+        "Our transactions fail. We got a ProducerFencedException, triggered by the 10 second transaction timeout.",
+        LATE,
+    ),
+    "a leader of a partition is no instance": (
+        "We get InvalidProducerEpochException in our transactions while the preferred leader is being re-elected.",
+        LATE,
+    ),
+    "a cluster that is unreachable": (
+        "I think our transactional producer never returns from commitTransaction, with an unreachable cluster.",
+        "broker_unreachable",
+    ),
+    "a commit whose records are there": (
+        "commit_transaction of our producer failed, but messages were delivered to the topics. Transactions are on.",
+        "commit_outcome_unknown",
+    ),
+    "a reader of what timed out": (
+        "After a long pause Kafka says our transaction timed out. A read_committed consumer doesn't see the messages.",
+        LATE,
+    ),
+    "a send that hangs": (
+        "Our transactional producer hangs sometimes: it just never comes back from the send. No exception at all.",
+        "broker_unreachable",
+    ),
+    "ids without end": (
+        "Our brokers crash with OOM: the job uses a new transactional id for each checkpoint, which fails by and by.",
+        "unstable_transactional_id",
+    ),
+    "a transaction for each send": (
+        "We send two messages in a transaction. The first message is sent, the second send fails with an error since it"
+        " is trying to start a transaction for each message.",
+        "api_misuse",
+    ),
+    "duplicates after a rebalance": (
+        "After a rebalance I see every message twice in the topic though offsets were committed in the transaction.",
+        "fenced_by_group_generation",
+    ),
+    "an empty checkpoint": (
+        "[Bug] Our KafkaSink failed to commit transactions under EXACTLY_ONCE, no data is written during a checkpoint.",
+        "client_bug",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "first"), IN_WORDS.values(), ids=IN_WORDS)
+def test_what_people_tell_decides_which_cause_is_named_first(text, first, tmp_path):
+    assert causes(tmp_path, text)[0] == first
+
+
+# --- the error and the call
+
+
+FRAMES = {
+    "beginTransaction": "api_misuse",
+    "sendOffsetsToTransaction": "fenced_by_group_generation",
+    "commitTransaction": LATE,
+    "initTransactions": "coordinator_unavailable",
+}
+
+
+@pytest.mark.parametrize(("call", "first"), FRAMES.items())
+def test_frames_without_their_error_name_the_causes_of_their_call(call, first, tmp_path):
+    frames = (
+        f"\tat org.apache.kafka.clients.producer.KafkaProducer.{call}(KafkaProducer.java:606)\n\tat a.R.go(R.java:8)\n"
+    )
+    assert causes(tmp_path, frames)[0] == first
+
+
+def test_frames_of_a_producer_that_was_idle_are_of_an_id_that_expired(tmp_path):
+    frames = "\tat org.apache.kafka.clients.producer.KafkaProducer.beginTransaction(KafkaProducer.java:619)\n"
+    text = f"Our transactions fail after 1 week with gap in messages\n\n{frames}\tat a.R.go(R.java:8)\n"
+    assert causes(tmp_path, text)[0] == "transactional_id_expired"
+
+
+@pytest.mark.parametrize(
+    ("error", "first"),
+    [
+        ("InvalidProducerEpochException", LATE),
+        ("ProducerFencedException", TAKEN),
+        ("INVALID_PRODUCER_EPOCH", TAKEN),
+        ("TaskCorruptedException", "commit_outcome_unknown"),
+        ("ConcurrentTransactionsException", "concurrent_transactions_storm"),
+    ],
+)
+def test_an_error_alone_names_its_commonest_cause(error, first, tmp_path):
+    assert causes(tmp_path, f"Since Monday our service gets {error} in its transactions.")[0] == first
+
+
+def test_records_that_expired_are_first_of_brokers_that_do_not_answer(tmp_path):
+    text = (
+        "org.apache.kafka.common.errors.TimeoutException: Expiring 137 record(s) for pay-0: 30024 ms has passed since "
+        "batch creation plus linger time\n"
+    )
+    assert causes(tmp_path, text)[:2] == ["broker_unreachable", "unresolved_sequence"]
+
+
+FENCED = (
+    "2024-04-01 10:11:12,345 ERROR [kafka-producer-network-thread | p] o.a.k.c.p.i.TransactionManager - [Producer "
+    "clientId=p, transactionalId={}] Transiting to fatal error state due to org.apache.kafka.common.errors."
+    "ProducerFencedException: There is a newer producer with the same transactionalId which fences the current one.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("orders-1", TAKEN),
+        ("orders-f2e8c9a0-1c2d-4b3a-9f8e-7d6c5b4a3f21-1", LATE),
+        ("connect-cluster-c1-source-0", TAKEN),
+    ],
+)
+def test_an_id_that_each_process_makes_anew_is_nobody_elses(name, first, tmp_path):
+    assert causes(tmp_path, FENCED.format(name))[0] == first

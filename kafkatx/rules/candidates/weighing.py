@@ -3,7 +3,8 @@
 Order   the catalogue's, the commonest first; what times and neighbours speak for comes before, what they speak against
         behind. A transaction older than its timeout was probably timed out, one at its first half was not; an id with
         another instance in the evidence was probably taken over, one of which people say that nobody else has it was
-        not. What lines show counts before what people say on the page (testimony.speaking).
+        not, nor one that holds a UUID: each process makes its own (Streams with exactly_once_v2). What lines show
+        counts before what people say on the page (testimony.speaking).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.testimony import is_said_alone, speaking, statements_of
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
+from kafkatx.terms.catalogue.random_ids import shape_of
 from kafkatx.terms.events import EventKind
 from kafkatx.text.events import Statement
 from kafkatx.words.config_context import advised
@@ -52,9 +54,9 @@ def _saying(fits: CandidateFacts, said: Statement | None) -> CandidateFacts:
 def _weight(rule: str, fits: CandidateFacts) -> int:
     """Less is likelier."""
     if rule == "transaction_timed_out":
-        return -1 if fits.is_late else 1 if fits.is_early else -1 if fits.is_said_alone else 0
+        return -1 if fits.is_late else 1 if fits.is_early else -1 if fits.is_said_alone or fits.is_own_id else 0
     if rule == "fenced_by_new_instance":
-        return -2 if fits.has_other_instance else 1 if fits.is_late or fits.is_said_alone else 0
+        return -2 if fits.has_other_instance else 1 if fits.is_late or fits.is_said_alone or fits.is_own_id else 0
     if rule == "producer_epoch_exhausted":
         return -1 if fits.has_rolled_over else 0
     if rule == "transactional_id_expired":
@@ -74,6 +76,7 @@ def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
         has_other_instance=any(one.initialisations for one in _others(model, told)),
         has_rolled_over=_rolled_over(model, told) >= MANY_ROLL_OVERS,
         is_said_alone=is_said_alone(model.logs, model.logs.path(row)),
+        is_own_id=told.transactional_id is not None and "<uuid>" in shape_of(told.transactional_id),
         said=None,
         **_defect(model, told),
     )
