@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kafkatx.findings.endless_retries import waiting_call
 from kafkatx.findings.failure_kinds import OF_CALLS
 from kafkatx.findings.protocol_errors import protocol_error
-from kafkatx.findings.told_failures import EFFECTS
+from kafkatx.findings.told_failures import EFFECTS, OUTCOME
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import speaking
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name
@@ -116,10 +116,13 @@ def _rows(name: str) -> list[ClientException]:
 
 
 def _symptom(path: str, said: Statement) -> NamedError:
+    """A symptom with its causes; an abort without an answer leaves no outcome open: nothing of it was committed."""
     if (means := OF_ANY_WORDS.get(said.error)) is not None:
         return NamedError(said.error, None, means, (), path, said)
     row = next(row for row in symptoms() if row.name == said.error)
-    return NamedError(said.error, None, row.meaning, row.rules, path, said)
+    is_abort = call_in(said.text, is_kafka=True) == "abortTransaction"
+    rules = tuple(rule for rule in row.rules if not (is_abort and rule == OUTCOME))
+    return NamedError(said.error, None, row.meaning, rules, path, said)
 
 
 def _explained(one: NamedError, said: tuple[Statement, ...]) -> NamedError:

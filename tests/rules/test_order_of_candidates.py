@@ -134,6 +134,15 @@ IN_WORDS = {
         "Our brokers crash with OOM: the job uses a new transactional id for each checkpoint, which fails by and by.",
         "unstable_transactional_id",
     ),
+    "a coordinator that is not found": (
+        "Most requests of our transactional producer fail. Reason: failed to find coordinator.",
+        "coordinator_unavailable",
+    ),
+    "an abort that hangs": (
+        "Our application is blocked in the AbortTransaction method for 10 minutes.",
+        "coordinator_unavailable",
+    ),
+    "a commit that hangs": ("Our application is blocked in the CommitTransaction method.", "commit_outcome_unknown"),
     "a transaction for each send": (
         "We send two messages in a transaction. The first message is sent, the second send fails with an error since it"
         " is trying to start a transaction for each message.",
