@@ -27,6 +27,8 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import NameList, Quoted, Refs, facts
 
 WORKED, READS_COMMITTED = "worked_before", "reads_committed"
+COMMITTED_READER = "committed_reader"
+"""The trait of words that say so (spoken_traits.tsv)."""
 INIT_HANGS = "init_hangs"
 """The symptom of a cluster that can't create __transaction_state, among others (symptoms.tsv)."""
 ABORTED_VISIBLE, RECORDS_TWICE = "aborted_visible", "records_twice"
@@ -128,7 +130,7 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
 
 def _reads_committed(model: CaptureModel, one: NamedError) -> bool:
     """Whether somebody says, in a name, a statement or in any words, that the reader reads committed records only."""
-    is_told = names_read_committed(one.statement.text) or READS_COMMITTED in one.told
+    is_told = names_read_committed(one.statement.text) or COMMITTED_READER in one.told
     return is_told or _says(model, one, READS_COMMITTED)
 
 
