@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 from kafkatx.findings.endless_retries import waiting_call
 from kafkatx.findings.failure_kinds import OF_CALLS
 from kafkatx.findings.protocol_errors import protocol_error
-from kafkatx.findings.told_failures import EFFECTS
+from kafkatx.findings.told_failures import EFFECTS, OUTCOME
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.testimony import IDLE, LONG_WORK, MADE_RANDOM, OF_NEWCOMERS
+from kafkatx.histories.logs.testimony import speaking
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.logs.calls import call_in
 from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SOLVED, SYMPTOM, TRAIT
-from kafkatx.text.statements import ONLY_IDEMPOTENT
 
 if TYPE_CHECKING:
     from kafkatx.findings.spoken_causes import FittingCause
@@ -37,26 +36,6 @@ OF_ANY_WORDS = {
 UNANSWERED = "a call got no answer in its time"
 WAITED = {"initTransactions": "initTransactions (InitProducerId) got no answer in its time"}
 """What a timeout means of which the words name the call that waited."""
-BROKERS_AWAY = "brokers_away"
-SPEAKS_FOR = {
-    "transactional_id_expired": (IDLE,),
-    "producer_state_expired": (IDLE, "short_retention"),
-    "transaction_timed_out": (LONG_WORK, "timeout_named"),
-    "fenced_by_new_instance": tuple(OF_NEWCOMERS),
-    "shared_producer": ("same_id_elsewhere",),
-    "unstable_transactional_id": (MADE_RANDOM,),
-    "coordinator_unavailable": (BROKERS_AWAY,),
-    "broker_unreachable": (BROKERS_AWAY,),
-    "stuck_prepare": (BROKERS_AWAY,),
-    "misconfiguration": ("one_broker", "isr_of_all", "reads_by_default", "topic_missing"),
-    "duplicate_sequence": (ONLY_IDEMPOTENT,),
-    "concurrent_transactions_storm": ("each_record",),
-    "hanging_transaction": ("no_owner",),
-    "open_transaction": ("long_transaction",),
-}
-"""Statements of a page (statements.tsv) that speak for a cause."""
-EXCLUSIVE = ("transaction_timed_out", "fenced_by_new_instance")
-"""Causes of which one ends what the other one needs: where the page speaks for both, it speaks for neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +94,20 @@ def _error(path: str, said: Statement) -> NamedError:
     if call in OF_CALLS:
         return NamedError(said.error, None, WAITED.get(call, UNANSWERED), OF_CALLS[call], path, said)
     known, rows = protocol_error(said.error), _rows(said.error)
-    rules = [*(known.rules if known is not None else ()), *(rule for row in rows for rule in row.rules)]
+    rules = [*_of_error(known, rows), *(rule for row in rows for rule in row.rules)]
     means = known.meaning if known is not None else next((row.meaning for row in rows if row.meaning), None)
     causes = tuple(dict.fromkeys(rule for rule in rules if rule not in EFFECTS))
     return NamedError(said.error, known, means, causes, path, said)
+
+
+def _of_error(known: ProtocolError | None, rows: list[ClientException]) -> tuple[str, ...]:
+    """Mechanisms of the protocol's error, in the order of Java's class for it, where that has the same.
+
+    Since 2.7 InvalidProducerEpochException of Java is what leaders answer to writes; coordinators say PRODUCER_FENCED.
+    """
+    named = known.rules if known is not None else ()
+    own = (row.rules for row in rows if row.client == "java" and set(row.rules) == set(named))
+    return next(own, named)
 
 
 def _rows(name: str) -> list[ClientException]:
@@ -127,18 +116,19 @@ def _rows(name: str) -> list[ClientException]:
 
 
 def _symptom(path: str, said: Statement) -> NamedError:
+    """A symptom with its causes; an abort without an answer leaves no outcome open: nothing of it was committed."""
     if (means := OF_ANY_WORDS.get(said.error)) is not None:
         return NamedError(said.error, None, means, (), path, said)
     row = next(row for row in symptoms() if row.name == said.error)
-    return NamedError(said.error, None, row.meaning, row.rules, path, said)
+    is_abort = call_in(said.text, is_kafka=True) == "abortTransaction"
+    rules = tuple(rule for rule in row.rules if not (is_abort and rule == OUTCOME))
+    return NamedError(said.error, None, row.meaning, rules, path, said)
 
 
 def _explained(one: NamedError, said: tuple[Statement, ...]) -> NamedError:
     """The same with its causes in the order that the words around speak for: statements first, then traits that fit."""
     solved = next((other for other in said if other.name == SOLVED), None)
-    speaks = _speaking(one.candidates, said)
-    first = tuple(sorted(one.candidates, key=lambda rule: rule not in speaks))
-    one = replace(one, candidates=first, speaks=speaks, solved=solved)
+    one = _spoken_for(replace(one, solved=solved), said)
     if one.named != NAMED_AS_SYMPTOM or not any(other.name == TRAIT for other in said):
         return one
     from kafkatx.findings.spoken_causes import denied_causes, fitting_causes, told_traits
@@ -146,27 +136,18 @@ def _explained(one: NamedError, said: tuple[Statement, ...]) -> NamedError:
     told, symptom = told_traits(said), "" if one.is_of_any_words else one.error
     beside = [other for other in said if other.line == one.statement.line]
     fits, denied = fitting_causes(said, symptom), denied_causes(beside, symptom) if symptom else frozenset()
-    causes = dict.fromkeys((*(fit.rule for fit in fits), *first))
+    causes = tuple(dict.fromkeys((*(fit.rule for fit in fits), *one.candidates)))
+    one = _spoken_for(replace(one, candidates=causes), said)
     return replace(
         one,
-        candidates=tuple(sorted(causes, key=lambda rule: (rule in denied, rule not in speaks))),
+        candidates=tuple(sorted(one.candidates, key=lambda rule: rule in denied)),
         fits=fits,
         traits=tuple(trait.phrase for trait in told),
         told=frozenset(trait.name for trait in told),
     )
 
 
-def _speaking(candidates: tuple[str, ...], said: tuple[Statement, ...]) -> dict[str, Statement]:
-    """What a page says for causes, each by the first of its statements; an id that was not used decides alone."""
-    by_name = {one.name: one for one in reversed(said)}
-    found = {
-        rule: next(by_name[name] for name in SPEAKS_FOR[rule] if name in by_name)
-        for rule in candidates
-        if any(name in by_name for name in SPEAKS_FOR.get(rule, ()))
-    }
-    idle = {rule: one for rule, one in found.items() if one.name == IDLE}
-    if idle:
-        return idle
-    if all(rule in found for rule in EXCLUSIVE):
-        return {rule: one for rule, one in found.items() if rule not in EXCLUSIVE}
-    return found
+def _spoken_for(one: NamedError, said: tuple[Statement, ...]) -> NamedError:
+    """The same with the causes first that statements of the page speak for."""
+    speaks = speaking(one.candidates, said)
+    return replace(one, candidates=tuple(sorted(one.candidates, key=lambda rule: rule not in speaks)), speaks=speaks)

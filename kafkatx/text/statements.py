@@ -37,7 +37,10 @@ TIMED = frozenset({"began", "initialised"})
 """Statements that count only with a time before them."""
 TIMEOUT, LEFT_OUT = "timeout_told", "left_out"
 OF_CAUSES = {
-    "brokers_away": ("broker", "node", "leader", "rolling restart"),
+    "brokers_away": (
+        "broker", "node", "leader", "rolling restart", "cluster", "network", "connecti", "kafka is", "kafka was",
+        "kafka were", "kafka being", "kafka become",
+    ),
     "each_record": ("each", "every", "single", "transaction per", "retry.backoff", "retry_backoff"),
     "isr_of_all": ("min.isr", "min_isr"),
     "long_transaction": (
@@ -49,7 +52,10 @@ OF_CAUSES = {
     "reads_by_default": ("kafka-console-consumer", "isolation"),
     "reads_committed": ("read_committed", "read-committed", "readcommitted"),
     "short_retention": ("retention",),
-    "timeout_named": ("transaction tim", "transactions tim", "ing out", "es out", "ed out"),
+    "timeout_named": (
+        "transaction tim", "transactions tim", "ing out", "es out", "ed out", "by broker", "by the broker",
+        "by coordinator", "by the coordinator", "by server", "by the server",
+    ),
 }  # fmt: skip
 """Statements that speak for a cause of what a page names and are nothing by themselves: asked where it names something.
 

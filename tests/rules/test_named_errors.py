@@ -211,11 +211,12 @@ def test_words_say_nothing_where_a_program_does(tmp_path: Path) -> None:
 CALLS = {
     "frames_end": ("CommitTransaction", "commit_transaction", "commitTransaction", "CommitTxn"),
     "frames_init": ("InitTransactions", "init_transactions", "initTransactions", "InitProducerId"),
-    "frames_within": (
+    "frames_begin": ("BeginTransaction", "begin_transaction", "beginTransaction", "BeginTxn"),
+    "frames_offsets": (
         "SendOffsetsToTransaction",
         "send_offsets_to_transaction",
         "sendOffsetsToTransaction",
-        "BeginTxn",
+        "AddOffsetsToTxn",
     ),
 }
 FRAMES = (

@@ -43,7 +43,11 @@ def test_an_exception_alone_is_no_clean_bill(tmp_path):
     assert said["answer"]["failures"] == {"told": 1, "explained": 0, "unexplained": 1, "excused": 0}
     assert (found["verdict"], found["severity"]) == ("proved", "warning")
     assert found["facts"]["code"] == 19
-    assert [one["rule"] for one in found["candidates"]] == ["broker_unreachable", "partition_verification_failed"]
+    assert [one["rule"] for one in found["candidates"]] == [
+        "broker_unreachable",
+        "misconfiguration",
+        "partition_verification_failed",
+    ]
     assert all(said["next"][number]["decides"] == [found["id"]] for number in found["candidates"][0]["decided_by"])
 
 

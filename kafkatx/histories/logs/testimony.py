@@ -10,16 +10,15 @@ speak for one (`leaning`): that is possible, and no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import DAY_MS, LogModel
-from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
 from kafkatx.text.named_errors import MET, NAMED
-from kafkatx.text.statements import TIMEOUT
+from kafkatx.text.statements import ONLY_IDEMPOTENT, TIMEOUT
 
 ENOUGH = 2
 """Weight of statements that makes a cause the likelier one."""
@@ -38,6 +37,26 @@ _OPTION = regex(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]
 _WORDS = regex(r"(?<![\w.$])[a-z]{2,}(?![\w.(:=])")
 _COPIED = regex(r"\w\.[A-Z]\w{2,79}(?:Exception|Error): ?\S|KafkaError\{|%[0-7]\|")
 """What nobody writes by hand: a program printed it, whatever stands around it."""
+BROKERS_AWAY = "brokers_away"
+SPEAKS_FOR: Mapping[str, Mapping[str, int]] = {
+    "transactional_id_expired": {IDLE: 2},
+    "producer_state_expired": {IDLE: 2, "short_retention": 1},
+    "transaction_timed_out": {SAID_TIMED_OUT: 2, "timeout_named": 2, LONG_WORK: 1},
+    "fenced_by_new_instance": OF_NEWCOMERS,
+    "shared_producer": {"same_id_elsewhere": 2},
+    "unstable_transactional_id": {MADE_RANDOM: 2},
+    "coordinator_unavailable": {BROKERS_AWAY: 1},
+    "broker_unreachable": {BROKERS_AWAY: 1},
+    "stuck_prepare": {BROKERS_AWAY: 1},
+    "misconfiguration": {"one_broker": 2, "isr_of_all": 2, "reads_by_default": 2, "topic_missing": 2},
+    "duplicate_sequence": {ONLY_IDEMPOTENT: 1},
+    "concurrent_transactions_storm": {"each_record": 1},
+    "hanging_transaction": {"no_owner": 2},
+    "open_transaction": {"long_transaction": 1},
+}
+"""Statements of a page (statements.tsv) that speak for a cause, each with its weight."""
+EXCLUSIVE = ("transaction_timed_out", "fenced_by_new_instance")
+"""Causes of which one ends what the other one needs: where a page speaks for both, only the weightier counts."""
 FEWEST_WORDS = 5
 """Words of people around an error that make a sentence."""
 LONGEST_MS = DAY_MS
@@ -87,22 +106,37 @@ def leaning(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None:
     """Return the cause that all words on the page of a refusal speak for, where they weigh too little to decide."""
     path = logs.path(refusal)
     said = statements_of(logs, path)
-    return _leaning(path, said, [one for _, one in _works(logs, refusal, said, timeout_ms)])
-
-
-def leaning_on_page(logs: LogModel, path: str) -> Testimony | None:
-    """Return the cause that all words of a page speak for on which no line of a program shows a refusal."""
-    said = statements_of(logs, path)
-    return _leaning(path, said, [one for _, one in _long(said, told_timeout(logs, path) or TRANSACTION_TIMEOUT_MS)])
-
-
-def _leaning(path: str, said: tuple[Statement, ...], works: list[Statement]) -> Testimony | None:
+    works = [one for _, one in _works(logs, refusal, said, timeout_ms)]
     newcomers, owners = first_of_each(said, OF_NEWCOMERS), first_of_each(said, OF_OWNERS)
     if newcomers and not owners and not works:
         return Testimony(EndedBy.new_instance, path, tuple(newcomers))
     if (owners or works) and not newcomers:
         return Testimony(EndedBy.timeout, path, (*owners, *works[:1]))
     return None
+
+
+def speaking(candidates: Sequence[str], said: Sequence[Statement]) -> dict[str, Statement]:
+    """What a page says for causes, each by the weightiest of its statements; an id that was not used decides alone."""
+    by_name = {one.name: one for one in reversed(said)}
+    found = {rule: _weightiest(SPEAKS_FOR.get(rule, {}), by_name) for rule in candidates}
+    if all(rule in found for rule in EXCLUSIVE) and not found[EXCLUSIVE[0]][1]:
+        found[EXCLUSIVE[0]] = _weightiest(OF_OWNERS, by_name)
+    spoken = {rule: by_name[name] for rule, (name, weight) in found.items() if weight}
+    idle = {rule: one for rule, one in spoken.items() if one.name == IDLE}
+    if idle:
+        return idle
+    if all(rule in spoken for rule in EXCLUSIVE):
+        late, taken = (found[rule][1] for rule in EXCLUSIVE)
+        out = EXCLUSIVE if late == taken else EXCLUSIVE[1:] if late > taken else EXCLUSIVE[:1]
+        return {rule: one for rule, one in spoken.items() if rule not in out}
+    return spoken
+
+
+def _weightiest(names: Mapping[str, int], said: Mapping[str, Statement]) -> tuple[str, int]:
+    """The statement that weighs most of those that a page has, with its weight; none weighs nothing."""
+    return max(
+        ((name, weight) for name, weight in names.items() if name in said), key=lambda one: one[1], default=("", 0)
+    )
 
 
 def told_timeout(logs: LogModel, path: str) -> int | None:

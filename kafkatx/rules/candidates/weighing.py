@@ -3,24 +3,28 @@
 Order   the catalogue's, the commonest first; what times and neighbours speak for comes before, what they speak against
         behind. A transaction older than its timeout was probably timed out, one at its first half was not; an id with
         another instance in the evidence was probably taken over, one of which people say that nobody else has it was
-        not.
+        not, nor one that holds a UUID: each process makes its own (Streams with exactly_once_v2). What lines show
+        counts before what people say on the page (testimony.speaking).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafkatx.findings.client_lines import rows_of
 from kafkatx.findings.known_defects import met_defects
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
-from kafkatx.histories.logs.testimony import is_said_alone
+from kafkatx.histories.logs.testimony import is_said_alone, speaking, statements_of
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
+from kafkatx.terms.catalogue.random_ids import shape_of
 from kafkatx.terms.events import EventKind
+from kafkatx.text.events import Statement
 from kafkatx.words.config_context import advised
 from kafkatx.words.facts import lasting
-from kafkatx.words.values import Duration
+from kafkatx.words.values import Duration, Quoted
 
 MOST = 3
 """Causes that are named."""
@@ -34,18 +38,25 @@ LONG_IDLE_MS = 604_800_000
 def weighed(model: CaptureModel, told: ToldFailure) -> list[tuple[str, CandidateFacts]]:
     """The causes that fit a failure, with what speaks for and against them."""
     fits = _fits(model, told)
-    found = sorted((rule for rule in told.candidates if rule in CANDIDATES), key=lambda rule: _weight(rule, fits))
+    spoken = speaking(told.candidates, statements_of(model.logs, model.logs.path(told.rows[0])))
+    named = (rule for rule in told.candidates if rule in CANDIDATES)
+    found = sorted(named, key=lambda rule: (_weight(rule, fits), rule not in spoken))
     if fits.defect_rule is not None:
         found = list(dict.fromkeys([*found[:1], fits.defect_rule, *found[1:]]))
-    return [(rule, fits) for rule in found[:MOST]]
+    return [(rule, _saying(fits, spoken.get(rule))) for rule in found[:MOST]]
+
+
+def _saying(fits: CandidateFacts, said: Statement | None) -> CandidateFacts:
+    """The same with somebody's words that speak for a cause."""
+    return replace(fits, said=Quoted(said.text)) if said is not None else fits
 
 
 def _weight(rule: str, fits: CandidateFacts) -> int:
     """Less is likelier."""
     if rule == "transaction_timed_out":
-        return -1 if fits.is_late else 1 if fits.is_early else -1 if fits.is_said_alone else 0
+        return -1 if fits.is_late else 1 if fits.is_early else -1 if fits.is_said_alone or fits.is_own_id else 0
     if rule == "fenced_by_new_instance":
-        return -2 if fits.has_other_instance else 1 if fits.is_late or fits.is_said_alone else 0
+        return -2 if fits.has_other_instance else 1 if fits.is_late or fits.is_said_alone or fits.is_own_id else 0
     if rule == "producer_epoch_exhausted":
         return -1 if fits.has_rolled_over else 0
     if rule == "transactional_id_expired":
@@ -65,6 +76,7 @@ def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
         has_other_instance=any(one.initialisations for one in _others(model, told)),
         has_rolled_over=_rolled_over(model, told) >= MANY_ROLL_OVERS,
         is_said_alone=is_said_alone(model.logs, model.logs.path(row)),
+        is_own_id=told.transactional_id is not None and "<uuid>" in shape_of(told.transactional_id),
         said=None,
         **_defect(model, told),
     )

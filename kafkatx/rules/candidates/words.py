@@ -18,8 +18,8 @@ class CandidateFacts:
     `timeout` the client's transaction.timeout.ms, configured or default; `idle` how long the client had logged nothing
     before, where that is at least the default of transactional.id.expiration.ms; `defect` the known defect whose lines
     these may be, of which product (`defect_of`), what it is and by which rule it is told; `has_rolled_over`: the
-    client had raised its epoch by itself; `is_said_alone`: somebody says that nobody else has the id; `said` what
-    somebody says on the page that speaks for the cause.
+    client had raised its epoch by itself; `is_said_alone`: somebody says that nobody else has the id, `is_own_id`:
+    the id holds a UUID; `said` what somebody says on the page that speaks for the cause.
     """
 
     age: Duration | None = None
@@ -28,6 +28,7 @@ class CandidateFacts:
     has_other_instance: bool = False
     has_rolled_over: bool = False
     is_said_alone: bool = False
+    is_own_id: bool = False
     defect: str | None = None
     defect_of: str | None = None
     defect_is: str | None = None
@@ -82,7 +83,11 @@ CANDIDATES = dict(
             pick(
                 "is_late",
                 {True: "the transaction was {age} old, its timeout is {timeout}"},
-                pick("is_said_alone", {True: "by somebody's words no other instance has this id"}),
+                pick(
+                    "is_said_alone",
+                    {True: "by somebody's words no other instance has this id"},
+                    pick("is_own_id", {True: "the id holds a UUID: another process makes another one"}),
+                ),
             ),
         ),
         _candidate(

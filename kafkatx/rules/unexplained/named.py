@@ -13,8 +13,7 @@ from kafkatx.findings.named_errors import (
 )
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.testimony import leaning_on_page, statements_of
+from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.candidates.weighing import MOST
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts, in_title, spoken_candidate
 from kafkatx.terms.catalogue.entries import OF_FRAMES
@@ -97,10 +96,6 @@ class NamedFacts:
         return "while awaiting" in self.said
 
 
-LEANS = {EndedBy.timeout: "transaction_timed_out", EndedBy.new_instance: "fenced_by_new_instance"}
-"""Rules of the causes that words may speak for."""
-
-
 def named_cases(model: CaptureModel, findings: Sequence[Finding]) -> Iterator[Case]:
     """One case for what texts name, if nothing else is wrong: the first of it, with the rest beside."""
     found = [one for one in named_errors(model) if not (findings and one.is_of_any_words)]
@@ -109,7 +104,7 @@ def named_cases(model: CaptureModel, findings: Sequence[Finding]) -> Iterator[Ca
 
 
 def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -> NamedFacts:
-    known, rules = one.known, _ordered(model, one)[:MOST]
+    known, rules = one.known, [rule for rule in one.candidates if rule in CANDIDATES][:MOST]
     return NamedFacts(
         named=one.named,
         error=one.error,
@@ -142,7 +137,7 @@ def _open(one: NamedError, rules: Sequence[str]) -> tuple[Bound[ConsideredWords]
     fits = {fit.rule: fit for fit in one.fits}
     return tuple(
         spoken_candidate(rule, fits[rule].because, fits[rule].words)
-        if rule in fits and rule not in one.speaks
+        if rule in fits and _said(one, rule) is None
         else CANDIDATES[rule].of(CandidateFacts(said=_said(one, rule)))
         for rule in rules
     )
@@ -160,16 +155,6 @@ def _lines(one: NamedError) -> list[Statement]:
     for said in one.fits[0].said if one.fits else ():
         lines.setdefault(said.line, said)
     return list(lines.values())
-
-
-def _ordered(model: CaptureModel, one: NamedError) -> list[str]:
-    """The causes that fit, the commonest first; before it that of other words, unless these told what fits."""
-    rules = [rule for rule in one.candidates if rule in CANDIDATES]
-    if one.fits:
-        return rules
-    said = leaning_on_page(model.logs, one.path)
-    first = LEANS[said.ended_by] if said is not None else None
-    return sorted(rules, key=lambda rule: rule != first)
 
 
 def _worked_before(model: CaptureModel, one: NamedError) -> bool:
