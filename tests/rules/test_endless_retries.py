@@ -195,3 +195,37 @@ def test_an_answer_to_another_client_does_not_end_a_request_that_is_made_again(t
 def test_an_end_that_was_answered_or_is_not_asked_again_is_no_retry(tmp_path):
     for error, retry in (("NO_ERROR", "true"), ("_OUTDATED", "false"), ("NOT_COORDINATOR", "false")):
         assert not told(tmp_path, ENDING.format(at=BEGIN, error=error, retry=retry))["findings"]
+
+
+TIMER = (
+    "%7|{at}.191|TXN|pay#producer-1| [thrd:main]: Starting PID FSM timer: Failed to acquire PID from broker "
+    "TxnCoordinator/3: Broker: {error}\n"
+)
+"""All that librdkafka tells of it before 1.7, at DEBUG (rdkafka_idempotence.c 1.0 to 1.6.1)."""
+TWICE = (
+    "%7|{at}.191|GETPID|pay#producer-1| [thrd:main]: TxnCoordinator/3: Failed to acquire PID: Broker: {error}\n"
+    "%4|{at}.191|GETPID|pay#producer-1| [thrd:main]: Failed to acquire transactional PID from broker TxnCoordinator/3: "
+    "Broker: {error}: retrying\n"
+    "%7|{at}.191|TXN|pay#producer-1| [thrd:main]: Starting PID FSM timer: Failed to acquire transactional PID from "
+    "broker TxnCoordinator/3: Broker: {error}\n"
+)
+CONCURRENT = (
+    "Producer attempted to update a transaction while another concurrent operation on the same transaction was ongoing"
+)
+
+
+def test_a_producer_id_that_old_releases_ask_for_again_and_again_is_a_failure(tmp_path):
+    text = "".join(TIMER.format(at=at, error="Request timed out") for at in MINUTES)
+    (found,) = failures(told(tmp_path, text))
+    assert "coordinator_unavailable" in [found["rule"], *(one["rule"] for one in found["candidates"])]
+    assert not told(tmp_path, TIMER.format(at=BEGIN, error="Request timed out") + GIVEN)["findings"]
+
+
+def test_a_transaction_that_is_still_completed_is_told_by_old_releases_too(tmp_path):
+    (found,) = told(tmp_path, TIMER.format(at=BEGIN, error=CONCURRENT))["findings"]
+    assert (found["rule"], found["severity"], found["facts"]["is_retry"]) == ("unexplained_failure", "info", True)
+
+
+def test_one_refusal_that_three_lines_tell_is_one(tmp_path):
+    (found,) = told(tmp_path, TWICE.format(at=BEGIN, error="Coordinator load in progress"))["findings"]
+    assert (found["severity"], found["count"]) == ("info", 1)
