@@ -76,8 +76,6 @@ TIME_FIRST = "{time} "
 _HEAD = regex(_FIELDS["time"] + r"(?=[ \t])")
 Head = tuple[str, int]
 """A time that a line begins with, and where the blank behind it stands."""
-NO_NUMBER = r"(?!\d)"
-"""Behind the dash before a message: `[client] Node -1 has ...` has neither thread nor logger."""
 Groups = dict[str, str | None]
 """What a line has of the fields of its layout, by name."""
 
@@ -137,8 +135,7 @@ class LineLayout:
 
     def _written(self, shape: str) -> str:
         head = re.split(r"(\{[\w ]+\}| )", shape.removesuffix("{message}").rstrip())
-        end = NO_NUMBER if shape.removesuffix("{message}").rstrip().endswith(" -") else ""
-        return "".join(map(_piece, head)) + end + r"[ \t]{0,8}" + _FIELDS["message"]
+        return "".join(map(_piece, head)) + r"(?!(?<=[ \t]-)\d)[ \t]{0,8}" + _FIELDS["message"]  # `Node -1`: no dash
 
 
 def _piece(piece: str) -> str:
