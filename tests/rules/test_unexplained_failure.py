@@ -420,6 +420,10 @@ THROWN = (
     '{module}.{name}: KafkaError{{code={code},val={number},str="{words}"}}\n'
 )
 """What Python prints of an exception that nobody caught, here one of an application's delivery report."""
+ABORTING = (
+    "%7|1720000010.100|TXNAPI|feed#producer-1| [thrd:app]: Transactional API called: abort_transaction (in txn state "
+    "InTransaction, idemp state Assigned, API timeout 30000)\n"
+)
 QUEUED, IN_FLIGHT = (
     ("_PURGE_QUEUE", -152, "Local: Purged in queue"),
     ("_PURGE_INFLIGHT", -151, "Local: Purged in flight"),
@@ -436,15 +440,51 @@ def test_a_program_that_ended_by_records_that_were_purged_has_failed(tmp_path, c
     assert found["candidates"][0]["rule"] == "aborted_by_client"
 
 
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "app.rb:7:in `wait': Local: Purged in queue (purge_queue) (Rdkafka::RdkafkaError)\n",
+        "#<Rdkafka::RdkafkaError: Local: Purged in queue (purge_queue)>\n",
+        "Unhandled exception. Confluent.Kafka.ProduceException`2[System.Byte[],System.Byte[]]: Local: Purged in queue"
+        "\n   at Confluent.Kafka.Producer`2.ProduceAsync(TopicPartition topicPartition)\n",
+        "panic: Local: Purged in queue\n\ngoroutine 1 [running]:\nmain.main()\n\t/srv/main.go:41 +0x1d\n",
+        "PHP Fatal error:  Uncaught RdKafka\\Exception: Local: Purged in queue in /srv/p.php:12\n",
+        "Error: Local: Purged in queue\n    at Function.createLibrdkafkaError [as create] (/srv/lib/error.js:456:10)\n",
+    ],
+    ids=["Ruby", "Ruby, inspected", ".NET", "Go", "PHP", "Node"],
+)
+def test_records_that_were_purged_are_lost_whatever_language_prints_it(printed, tmp_path):
+    (found,) = told(tmp_path, printed)["findings"]
+    assert (found["rule"], found["severity"], found["facts"]["error"]) == (
+        "unexplained_failure", "warning", "_PURGE_QUEUE"
+    )  # fmt: skip
+    said = told(tmp_path, ABORTING + printed)["findings"]
+    assert "unexplained_failure" not in [one["rule"] for one in said]
+
+
+@pytest.mark.parametrize(
+    "types",
+    [
+        "System.String,System.Byte[]",
+        "Confluent.Kafka.Null,System.Byte[][]",
+        "System.String,System.Collections.Generic.List`1[System.Byte[]]",
+        "System.String,System.String",
+    ],
+)
+def test_an_error_behind_types_with_brackets_is_read(types, tmp_path):
+    page = (
+        f"Unhandled exception. Confluent.Kafka.ProduceException`2[{types}]: Broker: Producer attempted a transactional "
+        "operation in an invalid state\n   at Confluent.Kafka.Producer`2.ProduceAsync(TopicPartition at)\n"
+    )
+    (found,) = told(tmp_path, page)["findings"]
+    assert (found["rule"], found["facts"]["error"]) == ("unexplained_failure", "INVALID_TXN_STATE")
+
+
 def test_the_same_behind_an_abort_of_its_own_or_told_by_its_log_is_none(tmp_path):
     code, number, words = QUEUED
     page = THROWN.format(call="p.poll(0)", module="cimpl", name="KafkaException", code=code, number=number, words=words)
-    abort = (
-        "%7|1720000010.100|TXNAPI|feed#producer-1| [thrd:app]: Transactional API called: abort_transaction (in txn "
-        "state InTransaction, idemp state Assigned, API timeout 30000)\n"
-    )
     logged = "2026-03-01 10:00:01,200 INFO feed: transaction is given up, " + page.splitlines()[-1] + "\n"
-    for text in (abort + page, logged):
+    for text in (ABORTING + page, logged):
         assert "unexplained_failure" not in [one["rule"] for one in told(tmp_path, text)["findings"]]
 
 
