@@ -318,13 +318,12 @@ def _is_own_abort(logs: LogModel, told: ToldFailure) -> bool:
 
 
 def _is_lost(logs: LogModel, told: ToldFailure) -> bool:
-    """Whether an application logged as an error (or printed) that records were purged, and none tells of transactions.
+    """Whether an application logged as an error that records were purged, and nothing tells of transactions.
 
     Without an abort that is what purge(), close() or a fatal error does to what was not delivered.
     """
     sources = {int(logs.events["source"][row]) for row in told.rows}
-    levels = {int(logs.events["level"][row]) for row in told.rows}
-    is_error = all(level >= Level.error or level < 0 for level in levels)
+    is_error = all(int(logs.events["level"][row]) >= Level.error for row in told.rows)
     if told.error not in PURGED or not is_error or told.transactional_id is not None:
         return False
     rows = np.flatnonzero(np.isin(logs.events["source"], list(sources))).tolist()
