@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-import numpy as np
-
 from kafkatx.findings.askers import Asker, asker_of
 from kafkatx.findings.client_lines import by_client, columns, is_cut_out, only, producer_at, seen, times_of
 from kafkatx.findings.rule import Case
@@ -96,9 +94,10 @@ def _without_requests(logs: LogModel) -> Iterator[int]:
     must be transactional, or it was taken out of its log.
     """
     rows = logs.of_kind(EventKind.client_state)
-    codes, firsts = np.unique(logs.events["api_code"][rows], return_index=True)
-    listed = [code for code, at in zip(codes, firsts, strict=True) if logs.string(int(rows[at]), "api") == LISTED]
-    for row in rows[np.isin(logs.events["api_code"][rows], listed)].tolist():
+    codes = logs.events["api_code"][rows]
+    first = dict(zip(codes[::-1].tolist(), rows[::-1].tolist(), strict=True))
+    listed = next((code for code, row in first.items() if logs.string(row, "api") == LISTED), None)
+    for row in rows[codes == listed].tolist() if listed is not None else ():
         owner, path = logs.client(int(logs.owners[row])), logs.path(row)
         is_named = owner is not None and (owner.client_id or owner.transactional_id)
         beside = (one for one in logs.clients if one is not owner and any(logs.path(at) == path for at in one.rows))
