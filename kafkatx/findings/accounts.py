@@ -258,7 +258,7 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     if told.error in PRESSED or (_may_be_repeated(told) and _is_repeated(logs, told)):
         return told.call not in TRANSACTIONAL
     if is_dropped(logs, told) and (told.known is None or _is_own_abort(logs, told)):
-        return not _is_lost(logs, told)
+        return not (_is_lost(logs, told) or _ended_a_program(logs, told))
     client = told.client
     if was_starting(logs, told.rows) or (client is not None and was_connecting(logs, client, told.rows)):
         return True
@@ -328,6 +328,17 @@ def _is_lost(logs: LogModel, told: ToldFailure) -> bool:
         return False
     rows = np.flatnonzero(np.isin(logs.events["source"], list(sources))).tolist()
     return not any(logs.kind(row) in OF_TRANSACTIONS or "ransact" in logs.words(row) for row in rows)
+
+
+def _ended_a_program(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether records that were purged are all that an exception tells of which nobody caught, or logged.
+
+    An application throws it itself, from its delivery report; of an abort that it called before it dies of its own.
+    """
+    if told.error not in PURGED or _is_own_abort(logs, told):
+        return False
+    traces = [logs.trace(row) for row in told.rows if logs.events["level"][row] < 0]
+    return any(trace is not None and simple_name(trace.chain[0].exception) not in PURGED for trace in traces)
 
 
 def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:

@@ -315,7 +315,8 @@ def _nothing(diagnosis: Diagnosis) -> str:
         who = plural(diagnosis.examined.clients, "producer")
         return f"Nothing to judge: lines of {who} without an id, and no call in them that failed for good."
     if diagnosis.examined.is_empty or selected is None:
-        return "Nothing to judge: what could be read tells of no transaction, and of nothing that failed."
+        failed = "no failure that has to do with one" if diagnosis.failures.excused else "nothing that failed"
+        return f"Nothing to judge: what could be read tells of no transaction, and of {failed}."
     if not selected.occurs:
         return f"Nothing to judge: what the filters name does not occur. {_offered(selected, diagnosis.examined)}"
     return "No answer: the filters leave out findings by rule or severity, and no error or warning is left."

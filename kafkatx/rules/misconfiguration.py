@@ -44,10 +44,10 @@ from kafkatx.rules.settings.misuse import (
     old_formats,
     set_twice,
 )
-from kafkatx.rules.settings.one_broker import ONE_BROKER_WORDS, one_broker
+from kafkatx.rules.settings.one_broker import ONE_BROKER_WORDS, TOO_FEW_WORDS, one_broker, too_few_brokers
 from kafkatx.rules.settings.producer import PRODUCER_CHECKS
 from kafkatx.rules.settings.programs import BROKERS, Program, brokers, consumers, producers
-from kafkatx.rules.settings.refused import REFUSED_WORDS, TOO_FEW_WORDS, refused, too_few_brokers
+from kafkatx.rules.settings.refused import REFUSED_WORDS, refused
 from kafkatx.rules.settings.state_topic import RESIZED_WORDS, resized_state_topic
 from kafkatx.rules.settings.too_large import TOO_LARGE_WORDS
 from kafkatx.terms.catalogue.frameworks import Framework

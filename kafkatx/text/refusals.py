@@ -28,6 +28,7 @@ class Refusal(Enum):
     group_denied = "no rights for the consumer group"
     too_large = "a record or batch above a limit"
     old_broker = "brokers without transactions"
+    not_listed = "nodes that list no requests of transactions"
     controller = "a controller that was taken for a broker"
     old_for_groups = "brokers without the group's generation in transactions"
     old_for_bump = "brokers that can't raise a producer's own epoch"

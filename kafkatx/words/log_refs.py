@@ -22,6 +22,8 @@ from kafkatx.words.values import Count, Instant, Producer, bare
 
 ROLLBACK = "rollback"
 """What a line by which a framework begins to roll back has for a call."""
+LISTED = "ApiVersions"
+"""The request whose answer lists what a node knows; Java's client logs it at DEBUG."""
 MOST_QUOTED = 160
 """Characters of a line's own words in the text of a place."""
 FEWEST_QUOTED = 24
@@ -60,6 +62,8 @@ def _phrase(logs: LogModel, row: int) -> str:
     kind, request = logs.kind(row), logs.string(row, "api") or ""
     if kind is EventKind.produce_failed and request:
         return f"{request} failed for good"
+    if kind is EventKind.client_state and request == LISTED:
+        return "a node answered which requests it knows"
     if kind is EventKind.request_enqueued and (error := logs.string(row, "error")):
         return f"a request was answered {bare(error)} and is made again"
     return ""

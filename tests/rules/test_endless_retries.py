@@ -146,3 +146,86 @@ def test_a_coordinator_that_answers_an_init_that_it_is_none_is_why_the_call_time
 def test_an_init_that_was_answered_twice_in_days_and_then_given_an_id_each_time_is_no_failure(tmp_path):
     lines = [(ANSWERED, "10:00:01"), (SET, "10:00:02"), (ANSWERED, "16:00:01"), (SET, "16:00:02")]
     assert not told(tmp_path, "".join(line.format(at=at, code=16) for line, at in lines))["findings"]
+
+
+ADDED = (
+    "%7|{at}.031|ADDPARTS|pay#producer-1| [thrd:main]: TxnCoordinator/1: AddPartitionsToTxn response: partition "
+    '"orders": [0]: Broker: Coordinator not available\n'
+)
+REGISTERED = "%7|{at}.702|ADDPARTS|pay#producer-1| [thrd:main]: orders [0] registered with transaction\n"
+NOT_ACKED = (
+    "%7|{at}.802|TXNSTATE|pay#producer-1| [thrd:main]: Transaction state change CommittingTransaction -> "
+    "CommitNotAcked\n"
+)
+ENDING = (
+    "%7|{at}.466|ENDTXN|pay#producer-1| [thrd:main]: EndTxn returned {error} in state CommittingTransaction "
+    "(may_retry={retry})\n"
+)
+BEGIN, MINUTES = 1718000000, range(1718000000, 1718000100, 5)
+
+
+def failures(found: dict) -> list[dict]:
+    """What is told at more than information."""
+    return [one for one in found["findings"] if one["severity"] != "info"]
+
+
+def test_partitions_that_are_never_registered_and_an_end_that_is_never_answered_are_failures(tmp_path):
+    for line in (ADDED, ENDING.replace("{error}", "NOT_COORDINATOR").replace("{retry}", "true")):
+        (found,) = failures(told(tmp_path, "".join(line.format(at=at) for at in MINUTES)))
+        assert (found["rule"], found["severity"], found["verdict"]) == ("coordinator_unavailable", "error", "likely")
+
+
+def test_a_coordinator_that_moves_each_minute_for_hours_while_transactions_end_is_no_failure(tmp_path):
+    hours = range(BEGIN, BEGIN + 7200, 45)
+    for answer in (REGISTERED, NOT_ACKED):
+        assert not told(tmp_path, "".join((ADDED + answer).format(at=at) for at in hours))["findings"]
+
+
+def test_one_retry_an_hour_of_a_log_that_was_searched_for_it_is_not_endless(tmp_path):
+    assert not failures(told(tmp_path, "".join(ADDED.format(at=BEGIN + 3600 * hour) for hour in range(5)) + REGISTERED))
+    found = told(tmp_path, "".join(ADDED.format(at=BEGIN + 3600 * hour) for hour in range(5)))["findings"]
+    assert [one["facts"]["is_retry"] for one in found] == [True]
+
+
+def test_an_answer_to_another_client_does_not_end_a_request_that_is_made_again(tmp_path):
+    text = "".join((ADDED + NOT_ACKED.replace("pay#", "other#")).format(at=at) for at in MINUTES)
+    assert [one["rule"] for one in failures(told(tmp_path, text))] == ["coordinator_unavailable"]
+
+
+def test_an_end_that_was_answered_or_is_not_asked_again_is_no_retry(tmp_path):
+    for error, retry in (("NO_ERROR", "true"), ("_OUTDATED", "false"), ("NOT_COORDINATOR", "false")):
+        assert not told(tmp_path, ENDING.format(at=BEGIN, error=error, retry=retry))["findings"]
+
+
+TIMER = (
+    "%7|{at}.191|TXN|pay#producer-1| [thrd:main]: Starting PID FSM timer: Failed to acquire PID from broker "
+    "TxnCoordinator/3: Broker: {error}\n"
+)
+"""All that librdkafka tells of it before 1.7, at DEBUG (rdkafka_idempotence.c 1.0 to 1.6.1)."""
+TWICE = (
+    "%7|{at}.191|GETPID|pay#producer-1| [thrd:main]: TxnCoordinator/3: Failed to acquire PID: Broker: {error}\n"
+    "%4|{at}.191|GETPID|pay#producer-1| [thrd:main]: Failed to acquire transactional PID from broker TxnCoordinator/3: "
+    "Broker: {error}: retrying\n"
+    "%7|{at}.191|TXN|pay#producer-1| [thrd:main]: Starting PID FSM timer: Failed to acquire transactional PID from "
+    "broker TxnCoordinator/3: Broker: {error}\n"
+)
+CONCURRENT = (
+    "Producer attempted to update a transaction while another concurrent operation on the same transaction was ongoing"
+)
+
+
+def test_a_producer_id_that_old_releases_ask_for_again_and_again_is_a_failure(tmp_path):
+    text = "".join(TIMER.format(at=at, error="Request timed out") for at in MINUTES)
+    (found,) = failures(told(tmp_path, text))
+    assert "coordinator_unavailable" in [found["rule"], *(one["rule"] for one in found["candidates"])]
+    assert not told(tmp_path, TIMER.format(at=BEGIN, error="Request timed out") + GIVEN)["findings"]
+
+
+def test_a_transaction_that_is_still_completed_is_told_by_old_releases_too(tmp_path):
+    (found,) = told(tmp_path, TIMER.format(at=BEGIN, error=CONCURRENT))["findings"]
+    assert (found["rule"], found["severity"], found["facts"]["is_retry"]) == ("unexplained_failure", "info", True)
+
+
+def test_one_refusal_that_three_lines_tell_is_one(tmp_path):
+    (found,) = told(tmp_path, TWICE.format(at=BEGIN, error="Coordinator load in progress"))["findings"]
+    assert (found["severity"], found["count"]) == ("info", 1)

@@ -417,6 +417,84 @@ def test_records_that_were_purged_without_a_transaction_are_lost(tmp_path, above
     assert bool([one for one in said["findings"] if one["severity"] == "warning"]) is not bool(excused)
 
 
+THROWN = (
+    "Traceback (most recent call last):\n"
+    '  File "/srv/feed/worker.py", line 88, in run\n    {call}\n'
+    '  File "/srv/feed/worker.py", line 41, in acked\n    raise {name}(err)\n'
+    '{module}.{name}: KafkaError{{code={code},val={number},str="{words}"}}\n'
+)
+"""What Python prints of an exception that nobody caught, here one of an application's delivery report."""
+ABORTING = (
+    "%7|1720000010.100|TXNAPI|feed#producer-1| [thrd:app]: Transactional API called: abort_transaction (in txn state "
+    "InTransaction, idemp state Assigned, API timeout 30000)\n"
+)
+QUEUED, IN_FLIGHT = (
+    ("_PURGE_QUEUE", -152, "Local: Purged in queue"),
+    ("_PURGE_INFLIGHT", -151, "Local: Purged in flight"),
+)
+
+
+@pytest.mark.parametrize(("code", "number", "words"), [QUEUED, IN_FLIGHT])
+@pytest.mark.parametrize(("module", "name"), [("confluent_kafka.error", "ProduceError"), ("cimpl", "KafkaException")])
+@pytest.mark.parametrize("call", ["p.poll(0)", "p.flush()", "p.commit_transaction()"])
+def test_a_program_that_ended_by_records_that_were_purged_has_failed(tmp_path, call, module, name, code, number, words):
+    page = THROWN.format(call=call, module=module, name=name, code=code, number=number, words=words)
+    (found,) = told(tmp_path, page)["findings"]
+    assert (found["rule"], found["severity"], found["facts"]["error"]) == ("unexplained_failure", "warning", code)
+    assert found["candidates"][0]["rule"] == "aborted_by_client"
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "Unhandled exception. Confluent.Kafka.ProduceException`2[System.Byte[],System.Byte[]]: Local: Purged in queue"
+        "\n   at Confluent.Kafka.Producer`2.ProduceAsync(TopicPartition topicPartition)\n",
+        "thread 'main' panicked at src/main.rs:41:10:\ncalled `Result::unwrap()` on an `Err` value: KafkaError "
+        "(Message production error: PurgeQueue (Local: Purged in queue))\n",
+    ],
+    ids=[".NET", "Rust"],
+)
+def test_records_that_were_purged_are_lost_where_an_exception_says_so(printed, tmp_path):
+    (found,) = told(tmp_path, printed)["findings"]
+    assert (found["rule"], found["severity"], found["facts"]["error"]) == (
+        "unexplained_failure", "warning", "_PURGE_QUEUE"
+    )  # fmt: skip
+    said = told(tmp_path, ABORTING + printed)["findings"]
+    assert "unexplained_failure" not in [one["rule"] for one in said]
+
+
+@pytest.mark.parametrize(
+    "types",
+    [
+        "System.String,System.Byte[]",
+        "Confluent.Kafka.Null,System.Byte[][]",
+        "System.String,System.Collections.Generic.List`1[System.Byte[]]",
+        "System.String,System.String",
+    ],
+)
+def test_an_error_behind_types_with_brackets_is_read(types, tmp_path):
+    page = (
+        f"Unhandled exception. Confluent.Kafka.ProduceException`2[{types}]: Broker: Producer attempted a transactional "
+        "operation in an invalid state\n   at Confluent.Kafka.Producer`2.ProduceAsync(TopicPartition at)\n"
+    )
+    (found,) = told(tmp_path, page)["findings"]
+    assert (found["rule"], found["facts"]["error"]) == ("unexplained_failure", "INVALID_TXN_STATE")
+
+
+def test_the_same_behind_an_abort_of_its_own_or_told_by_its_log_is_none(tmp_path):
+    code, number, words = QUEUED
+    page = THROWN.format(call="p.poll(0)", module="cimpl", name="KafkaException", code=code, number=number, words=words)
+    logged = "2026-03-01 10:00:01,200 INFO feed: transaction is given up, " + page.splitlines()[-1] + "\n"
+    for text in (ABORTING + page, logged):
+        assert "unexplained_failure" not in [one["rule"] for one in told(tmp_path, text)["findings"]]
+
+
+def test_a_failure_without_a_part_in_transactions_is_not_called_nothing(tmp_path):
+    page = 'Traceback (most recent call last):\n  File "/srv/w.py", line 8, in run\n    p.produce("t", b"1")\n'
+    said = told(tmp_path, page + "BufferError: Local: Queue full\n")
+    assert "no failure that has to do with one" in said["answer"]["headline"]
+
+
 EMPTY_COMMIT = (
     "[2021-02-18T13:04:07Z DEBUG rdkafka::client] librdkafka: TXNCOMMIT [thrd:app]: Flushing 0 outstanding "
     "message(s) prior to commit\n"

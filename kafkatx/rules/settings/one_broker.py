@@ -1,7 +1,7 @@
 """A cluster of one broker that never answers initTransactions: __transaction_state asks for three replicas by default.
 
 The broker that can't create the topic answers the search for a coordinator with COORDINATOR_NOT_AVAILABLE, which a
-client repeats until its call times out. Its own line says why (too_few_brokers in refused.py); where that is not at
+client repeats until its call times out. Its own line says why (`too_few_brokers`); where that is not at
 hand people's words tell how small the cluster is. What worked before is no matter of that.
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafkatx.findings.client_lines import times_of
 from kafkatx.findings.one_failure import OF_WHOM, FailureFacts, alike, failure_case, failure_facts, known_as
 from kafkatx.findings.rule import Case
+from kafkatx.findings.starting import was_starting
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
@@ -19,8 +21,8 @@ from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Statement
 from kafkatx.words.explanation import Words, included, left_open, remedy, step
-from kafkatx.words.log_refs import testimony_refs
-from kafkatx.words.values import Refs, facts
+from kafkatx.words.log_refs import event_refs, testimony_refs
+from kafkatx.words.values import Count, Refs, facts
 
 SMALL = {"one_broker": 2, "own_machine": 1, "new_cluster": 1}
 """Statements that a cluster is small or new, and their weights."""
@@ -33,6 +35,38 @@ class OneBroker(FailureFacts):
     """A search for a coordinator that ended in vain, and what people say of the cluster."""
 
     told: Refs
+
+
+@facts
+class TooFewBrokers:
+    """Brokers that can't make __transaction_state: how many are alive, and how many it needs."""
+
+    alive: Count | None
+    needed: Count | None
+    count: Count
+    lines: Refs
+
+
+def too_few_brokers(model: CaptureModel) -> Iterator[Case]:
+    """__transaction_state asks for more replicas than there are brokers, and no coordinator is seen at work later."""
+    logs = model.logs
+    rows = logs.of_kind(EventKind.too_few_brokers).tolist()
+    if rows and not was_starting(logs, rows):
+        since, until = times_of(logs, rows)
+        alive, needed = logs.number(rows[-1], "number"), logs.number(rows[-1], "offset")
+        yield Case(
+            facts=TooFewBrokers(
+                Count(alive) if alive is not None else None,
+                Count(needed) if needed is not None else None,
+                Count(len(rows)),
+                event_refs(model, rows, 3),
+            ),
+            verdict=Verdict.proved,
+            severity=Severity.error,
+            since=since,
+            until=until,
+            count=len(rows),
+        )
 
 
 def one_broker(model: CaptureModel) -> Iterator[Case]:
@@ -93,6 +127,30 @@ ONE_BROKER_WORDS = Words(
             command="kafka-topics.sh --bootstrap-server HOST:PORT --describe --topic __transaction_state",
             config="transaction.state.log.replication.factor",
             proposed="1",
+            cost="one replica: if its broker is lost, so are the states of transactions",
+            restart_needed=True,
+        ),
+    ),
+)
+TOO_FEW_WORDS = Words(
+    TooFewBrokers,
+    who="the brokers",
+    title="__transaction_state needs more brokers than there are",
+    summary="The brokers can't create __transaction_state: it needs more replicas[ ({needed})] than brokers are alive"
+    "[ ({alive})]. Until then no producer gets a coordinator.",
+    steps=(
+        step(
+            "A broker could not create __transaction_state, {count:time}",
+            "its line names both numbers",
+            cites="lines",
+        ),
+    ),
+    remedies=(
+        remedy(
+            text="Start the missing brokers. On a cluster that is meant to be this small lower "
+            "transaction.state.log.replication.factor and transaction.state.log.min.isr to 1",
+            where="broker",
+            config="transaction.state.log.replication.factor",
             cost="one replica: if its broker is lost, so are the states of transactions",
             restart_needed=True,
         ),

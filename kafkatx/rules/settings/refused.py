@@ -6,10 +6,9 @@ import shlex
 from collections.abc import Iterator
 
 from kafkatx.findings.askers import Asker, asker_of
-from kafkatx.findings.client_lines import columns, only, producer_at, seen, times_of
+from kafkatx.findings.client_lines import by_client, columns, is_cut_out, only, producer_at, seen, times_of
 from kafkatx.findings.rule import Case
 from kafkatx.findings.said_by_failures import by_words, with_brokers_lines
-from kafkatx.findings.starting import was_starting
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
@@ -21,12 +20,14 @@ from kafkatx.text.refusals import Refusal, refusal_in
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
 from kafkatx.words.facts import client_name
-from kafkatx.words.log_refs import event_refs
+from kafkatx.words.log_refs import LISTED, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs, facts
 
 OF_ANYONE = frozenset({Refusal.cluster_denied, Refusal.topic_denied, Refusal.group_denied, Refusal.too_large})
 """What brokers answer to other clients as well: their rights and sizes are no business of a transaction."""
+NO_RECORDS = "Produce(0): UNSUPPORTED"
+"""What lists of controllers have, whatever a client asks them for."""
 DENIED = OF_ANYONE - {Refusal.too_large}
 """Of these the words are the same, whoever asked."""
 AT_START = frozenset(
@@ -63,19 +64,14 @@ class Refused:
         return None if self.client.transactional_id is None else shlex.quote(self.client.transactional_id)
 
     @property
+    def is_listed(self) -> bool:
+        """Whether nothing was refused yet: a list tells what the node does not know."""
+        return self.what is Refusal.not_listed
+
+    @property
     def is_at_start(self) -> bool:
         """Whether the library refused it, before any broker was asked."""
         return self.what in AT_START
-
-
-@facts
-class TooFewBrokers:
-    """Brokers that can't make __transaction_state: how many are alive, and how many it needs."""
-
-    alive: Count | None
-    needed: Count | None
-    count: Count
-    lines: Refs
 
 
 def refused(model: CaptureModel, told: frozenset[tuple[str | None, int | None]]) -> Iterator[Case]:
@@ -87,6 +83,33 @@ def refused(model: CaptureModel, told: frozenset[tuple[str | None, int | None]])
         if own and not any((line.source, line.line) in told for line in lines):
             too_large = what is Refusal.too_large
             yield too_large_case(model, client, own) if too_large else _refused(model, client, what, own, lines)
+    for client, own in by_client(model, _without_requests(logs)):
+        yield _refused(model, client, Refusal.not_listed, own, event_refs(model, own, 4))
+
+
+def _without_requests(logs: LogModel) -> Iterator[int]:
+    """Lists of requests that a transactional producer was given by a broker which knows none of transactions.
+
+    Controllers don't either, but they don't take records. Where no line tells whose list it is, all clients around it
+    must be transactional, or it was taken out of its log.
+    """
+    rows = logs.of_kind(EventKind.client_state)
+    codes = logs.events["api_code"][rows]
+    first = dict(zip(codes[::-1].tolist(), rows[::-1].tolist(), strict=True))
+    listed = next((code for code, row in first.items() if logs.string(row, "api") == LISTED), None)
+    for row in rows[codes == listed].tolist() if listed is not None else ():
+        owner, path = logs.client(int(logs.owners[row])), logs.path(row)
+        is_named = owner is not None and (owner.client_id or owner.transactional_id)
+        beside = (one for one in logs.clients if one is not owner and any(logs.path(at) == path for at in one.rows))
+        around = [owner] if is_named else [*beside]
+        is_known = bool(around) or is_cut_out(logs, [row])
+        if is_known and NO_RECORDS not in (logs.string(row, "detail") or "") and all(map(_lacks_an_id, around)):
+            yield row
+
+
+def _lacks_an_id(client: ClientInstance | None) -> bool:
+    """Whether a client is a transactional producer that no broker gave a producer id."""
+    return client is not None and client.transactional_id is not None and not client.initialisations
 
 
 def _refused(
@@ -99,13 +122,16 @@ def _refused(
     topics = [topic for row in rows if (topic := logs.string(row, "topic")) is not None]
     is_anyones = what in DENIED and all(_asker(model, client, row) is Asker.unknown for row in rows)
     is_quoted = all(is_in_sentence(logs, row) for row in rows)
+    is_listed = what is Refusal.not_listed
+    is_guessed = is_listed and name.transactional_id is None
+    unsure = Verdict.possible if is_guessed else Verdict.likely
     is_without_id = what is Refusal.id_denied and name.transactional_id is None and _has_no_id(logs, client)
     return Case(
         facts=Refused(
             name, seen(model, client), what, only(topics), Count(len(rows)), lines, is_anyones, is_without_id, is_quoted
         ),
-        verdict=Verdict.likely if is_anyones or is_without_id or is_quoted else Verdict.proved,
-        severity=Severity.error,
+        verdict=unsure if is_anyones or is_without_id or is_quoted or is_listed else Verdict.proved,
+        severity=Severity.warning if is_guessed else Severity.error,
         since=since,
         until=until,
         **columns(logs, name, [producer_at(client, row) for row in rows], rows),
@@ -126,28 +152,6 @@ def _asker(model: CaptureModel, client: ClientInstance | None, row: int) -> Aske
     return asker_of(model.logs, client, row)
 
 
-def too_few_brokers(model: CaptureModel) -> Iterator[Case]:
-    """__transaction_state asks for more replicas than there are brokers, and no coordinator is seen at work later."""
-    logs = model.logs
-    rows = logs.of_kind(EventKind.too_few_brokers).tolist()
-    if rows and not was_starting(logs, rows):
-        since, until = times_of(logs, rows)
-        alive, needed = logs.number(rows[-1], "number"), logs.number(rows[-1], "offset")
-        yield Case(
-            facts=TooFewBrokers(
-                Count(alive) if alive is not None else None,
-                Count(needed) if needed is not None else None,
-                Count(len(rows)),
-                event_refs(model, rows, 3),
-            ),
-            verdict=Verdict.proved,
-            severity=Severity.error,
-            since=since,
-            until=until,
-            count=len(rows),
-        )
-
-
 OF = "[ of {client.transactional_id}]"
 THEY_REFUSED = f"The brokers[ {{perhaps}}] refused the producer{OF}"
 NEEDS = "The client library refused its configuration: a transactional producer needs "
@@ -160,6 +164,7 @@ TITLES = pick(
         Refusal.topic_denied: "no right to write to the topic",
         Refusal.group_denied: "no right to commit the group's offsets",
         Refusal.old_broker: "brokers without transactions",
+        Refusal.not_listed: "brokers or a proxy without transactions",
         Refusal.controller: "a controller taken for a broker",
         Refusal.old_for_tool: "brokers older than the tool",
         Refusal.old_for_groups: "brokers before 2.5",
@@ -195,6 +200,8 @@ SUMMARIES = pick(
         Refusal.group_denied: f"{THEY_REFUSED}: its principal has no rights for the consumer group.",
         Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
         "which came with 0.11 (without ZooKeeper: with 3.0).",
+        Refusal.not_listed: f"What answers the producer{OF} lists no requests of transactions: it is[ {{perhaps}}] a "
+        "broker before 0.11, or a product or proxy without them.",
         Refusal.controller: f"The producer{OF} asked a controller, not a broker: bootstrap.servers names the "
         "controllers' listener, which doesn't know the requests of clients.",
         Refusal.old_for_groups: "The brokers are older than 2.5: they don't know a consumer's generation in "
@@ -254,9 +261,13 @@ REFUSED_WORDS = Words(
             pick(
                 "is_at_start",
                 {True: "The client library refused its configuration"},
-                "The call failed for that reason, {count:time}",
+                pick(
+                    "what",
+                    {Refusal.not_listed: "The list of what the node knows has them as UNSUPPORTED, {count:time}"},
+                    "The call failed for that reason, {count:time}",
+                ),
             ),
-            "the error names its reason",
+            pick("what", {Refusal.not_listed: "the answer to ApiVersions"}, "the error names its reason"),
             cites="lines",
         ),
     ),
@@ -272,6 +283,12 @@ REFUSED_WORDS = Words(
             "a sentence quotes the error, and no line that a program printed shows it",
             decided_by="the client's own log of that time",
             needs="is_quoted",
+        ),
+        left_open(
+            "another broker",
+            "a cluster in the middle of an upgrade has brokers that know transactions beside one that does not",
+            decided_by="the lists of the other nodes (kafka-broker-api-versions.sh)",
+            needs="is_listed",
         ),
     ),
     remedies=(
@@ -297,6 +314,8 @@ REFUSED_WORDS = Words(
                     Refusal.group_denied: "Grant the principal READ on the consumer group",
                     Refusal.old_broker: "Upgrade the brokers to 0.11 or later (without ZooKeeper: 3.0), and the "
                     "topics' message format with them; or do without idempotence and transactions",
+                    Refusal.not_listed: "Use a product, or a tier of the service, that offers transactions, or go past "
+                    "the proxy; brokers of Kafka have them since 0.11. Else do without a transactional.id",
                     Refusal.controller: "Put the brokers' listener into bootstrap.servers, not the port of "
                     "controller.listener.names",
                     Refusal.old_for_groups: "Upgrade the brokers to 2.5 or later; until then use exactly_once (Streams "
@@ -343,6 +362,7 @@ REFUSED_WORDS = Words(
                     Refusal.old_for_bump: "broker",
                     Refusal.old_for_tool: "operator",
                     Refusal.no_service: "broker",
+                    Refusal.not_listed: "broker",
                 },
                 "client",
             ),
@@ -368,30 +388,6 @@ REFUSED_WORDS = Words(
                     Refusal.controller: "bootstrap.servers",
                 },
             ),
-        ),
-    ),
-)
-TOO_FEW_WORDS = Words(
-    TooFewBrokers,
-    who="the brokers",
-    title="__transaction_state needs more brokers than there are",
-    summary="The brokers can't create __transaction_state: it needs more replicas[ ({needed})] than brokers are alive"
-    "[ ({alive})]. Until then no producer gets a coordinator.",
-    steps=(
-        step(
-            "A broker could not create __transaction_state, {count:time}",
-            "its line names both numbers",
-            cites="lines",
-        ),
-    ),
-    remedies=(
-        remedy(
-            text="Start the missing brokers. On a cluster that is meant to be this small lower "
-            "transaction.state.log.replication.factor and transaction.state.log.min.isr to 1",
-            where="broker",
-            config="transaction.state.log.replication.factor",
-            cost="one replica: if its broker is lost, so are the states of transactions",
-            restart_needed=True,
         ),
     ),
 )

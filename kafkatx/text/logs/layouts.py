@@ -135,7 +135,7 @@ class LineLayout:
 
     def _written(self, shape: str) -> str:
         head = re.split(r"(\{[\w ]+\}| )", shape.removesuffix("{message}").rstrip())
-        return "".join(map(_piece, head)) + r"[ \t]{0,8}" + _FIELDS["message"]
+        return "".join(map(_piece, head)) + r"(?!(?<=[ \t]-)\d)[ \t]{0,8}" + _FIELDS["message"]  # `Node -1`: no dash
 
 
 def _piece(piece: str) -> str:

@@ -85,11 +85,14 @@ _SEP = r"(?:\s*[|,;]\s*|\s+)"
 _ADMIN = regex(
     rf"TransactionalId{_SEP}TransactionState[\s|]*$|TransactionalId{_SEP}Coordinator{_SEP}ProducerId{_SEP}TransactionState\b"
     rf"|CoordinatorId{_SEP}TransactionalId{_SEP}ProducerId{_SEP}|COORDINATOR{_SEP}TRANSACTIONAL-ID{_SEP}PRODUCER-ID{_SEP}"
+    r"|BROKER {1,9}TRANSACTIONAL-ID {1,999}PRODUCER-ID {1,20}STATE"
+    r"|TRANSACTIONAL-ID {1,999}STATE {1,20}PRODUCER-ID {1,20}"
 )
 _ANSWER = regex(
     rf"ProducerId{_SEP}ProducerEpoch{_SEP}LatestCoordinatorEpoch{_SEP}"
     rf"|LEADER{_SEP}TOPIC{_SEP}PARTITION{_SEP}PRODUCER-ID{_SEP}PRODUCER-EPOCH{_SEP}"
     rf"|Topic{_SEP}Partition{_SEP}ProducerId{_SEP}ProducerEpoch{_SEP}(?:CoordinatorEpoch|StartOffset){_SEP}"
+    r"|TOPIC {1,999}PARTITION {1,9}ERROR {1,999}ID {1,20}EPOCH {1,9}LAST[- ]SEQUENCE "
     rf"|(?:GROUP{_SEP})?TOPIC{_SEP}PARTITION{_SEP}(?:CURRENT|COMMITTED)-OFFSET{_SEP}"
     r"|Topic:\s?\S+\s+(?:TopicId:\s?\S+\s+)?Partition"
     r"|% Reached end of topic \S+ \[\d{1,9}\] at offset \d|\S{1,249} \[\d{1,9}\] offset \d{1,19}$"

@@ -61,7 +61,8 @@ _DECORATION = regex("|".join(f"(?:{pattern})" for _, pattern in DECORATIONS))
 _HINT = regex(
     r"(?:ffset|Id|Epoch|imestamp|Time|key|payload|crc|alid|agic|ize|equence|ount|Marker|artition):"
     r"|Dumping|ing offset|KRaft b|_TIMESTAMP|ransactionalId|ProducerId|\"producerId|::"
-    r"|TRANSACTIONAL-ID|PRODUCER-ID|-OFFSET[\s|,]|% Reached|\] offset |Processed a total|transactional-id |Topic:"
+    r"|TRANSACTIONAL-ID|PRODUCER-ID|LAST[- ]SEQ|-OFFSET[\s|,]"
+    r"|% Reached|\] offset |Processed a total|transactional-id |Topic:"
     r"|(?:Ongoing|Empty|Dead|Commit|Abort|EpochFence)\s*$"
     r"|stuck at offset|stuck with tra|causing producer|(?i:StableOffsetLag|WithLateTransactions)|#mbean = |Value = \d"
 )

@@ -1,18 +1,18 @@
-"""What coordinators said of transactional.ids when they were asked: `kafka-transactions.sh describe` and `list`, rpk.
+"""What coordinators said of transactional.ids when they were asked: `kafka-transactions.sh describe`, `list`, rpk, kcl.
 
 Shape   a heading of column names, then a line a row (text/tools/tables.py); `list` has neither epoch nor time.
 Meaning facts without a time of their own: they are of "now", when the command was run, which `describe` tells where a
         transaction is open: its start and how long it lasts. `None` where nothing is open.
 Cut     who cuts columns out of `list` (awk), or greps it without its heading, leaves rows that end with a state.
 Named   one line of names and values: text/printed/named_cells.py.
-Source  TransactionsCommand, ToolsUtils.prettyPrintTable (Kafka 3.0 to 4.3); KIP-664; rpk cluster txn.
+Source  TransactionsCommand, ToolsUtils.prettyPrintTable (Kafka 3.0 to 4.3); KIP-664; rpk cluster txn; kcl txn
+        (0.18, commands/admin/txn/txn.go).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.regex import regex
@@ -24,7 +24,7 @@ from kafkatx.text.printed.line_kinds import listed_cells
 from kafkatx.text.printed.named_cells import named_cells
 from kafkatx.text.printed.pasted import undecorated
 from kafkatx.text.printed.tool_lines import without_prefix
-from kafkatx.text.tools.tables import table_rows
+from kafkatx.text.tools.tables import table_rows, time_told
 
 _NUMBER, _NUMBER_OR_NONE = r"-?\d{1,19}", r"-?\d{1,19}|None"
 COLUMNS = {
@@ -43,9 +43,10 @@ _CELLS = [regex(pattern) for pattern in COLUMNS.values()]
 _ID_AT = list(COLUMNS).index("TransactionalId")
 _LISTED = frozenset({"transactionalid", "transactionstate"})
 _BY_RPK = frozenset({"coordinator", "transactionalid", "producerid", "state"})
+_BY_KCL = frozenset({"transactionalid", "producerid", "state", "error"})
 _IN_LIST = frozenset({"id_code", "state"})
 _RPK_TIMEOUT = regex(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?")
-_TOPIC = regex(r"([\w.-]{1,249})\[([\d;]{1,4000})\]")
+_TOPIC = regex(r"([\w.-]{1,249})\[([\d; ]{1,4000})\]")
 _PARTITION = regex(r"([\w.-]{1,249})-(\d{1,10})")
 _BY_NAME = {state.name.lower(): state for state in TransactionState}
 _TOLD = frozenset({"id_code", "producer_id", "producer_epoch", "state", "timeout_ms"})
@@ -54,7 +55,7 @@ _TOLD = frozenset({"id_code", "producer_id", "producer_epoch", "state", "timeout
 def told_by_admins(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedState, int, int]]:
     """Yield what tables of a part say of ids, in order, with line and position."""
     found = {line: (state, line, position) for state, line, position in described_states(file, part)}
-    for row in table_rows(file, part, _LISTED, _BY_RPK):
+    for row in table_rows(file, part, _LISTED, _BY_RPK, _BY_KCL):
         state = _of_row(row.cells) if row.line.number not in found else None
         if state is not None:
             found[row.line.number] = state, row.line.number, row.line.position
@@ -89,7 +90,8 @@ def _of_row(cells: dict[str, str]) -> PrintedState | None:
         producer_id=int(producer_id),
         producer_epoch=int(epoch) if epoch.isdecimal() else -1,
         state=int(state),
-        partitions=tuple((topic, int(one)) for topic, listed in topics for one in listed.split(";") if one) or None,
+        partitions=tuple((topic, int(one)) for topic, listed in topics for one in re.split("[; ]", listed) if one)
+        or None,
         timeout_ms=timeout,
         started_at=started_at if state is not TransactionState.Empty else -1,
         asked_at=started_at + lasts if min(started_at, lasts) >= 0 else -1,
@@ -105,12 +107,8 @@ def _number(text: str) -> int:
 
 
 def _time_of(text: str) -> int:
-    """A time as rpk prints it, -1 where it is none (it prints a start of 0 or -1 where nothing is open)."""
-    try:
-        at = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
-        return -1
-    found = round(at.timestamp() * 1000) if at.tzinfo is not None else -1
+    """A time as rpk or kcl prints it, -1 where it is none (they print a start of 0 or -1 where nothing is open)."""
+    found = time_told(text)
     return found if found > 0 else -1
 
 

@@ -1,6 +1,6 @@
 """What tools answer about partitions, groups and transactions, as events: facts of a moment that they do not print.
 
-Tables    producers of a partition (kafka-transactions.sh and rpk cluster txn describe-producers, a dumped producer
+Tables    producers of a partition (describe-producers of kafka-transactions.sh, rpk and kcl, a dumped producer
           snapshot), hanging transactions (find-hanging), positions of groups (kafka-consumer-groups, rpk group
           describe).
 Lines     partitions (kafka-topics --describe), positions of kcat (`% Reached end of topic`, -Q), what a console
@@ -15,7 +15,6 @@ Source    TransactionsCommand (3.0 to 4.3), ConsumerGroupCommand, TopicCommand (
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -33,10 +32,11 @@ from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.pasted import undecorated, unescaped
 from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
 from kafkatx.text.statements import statements_on_page
-from kafkatx.text.tools.tables import TableRow, table_rows
+from kafkatx.text.tools.tables import TableRow, table_rows, time_told
 
 _OF_KAFKA = frozenset({"producerid", "producerepoch", "currenttransactionstartoffset"})
 _OF_RPK = frozenset({"topic", "partition", "producerid", "producerepoch", "lasttimestamp"})
+_OF_KCL = frozenset({"topic", "partition", "error", "id", "epoch", "txnstartoffset"})
 _BEGINS = ("currenttransactionstartoffset", "currenttxnstartoffset", "txnstartoffset")
 """What tools call the offset where a producer's open transaction begins."""
 _HANGING = frozenset({"topic", "partition", "producerid", "startoffset"})
@@ -125,7 +125,7 @@ class _Reader:
 
     def tables(self, file: OpenFile) -> None:
         """Rows of all tables."""
-        producers = [*table_rows(file, self.part, _OF_KAFKA, _OF_RPK)]
+        producers = [*table_rows(file, self.part, _OF_KAFKA, _OF_RPK, _OF_KCL)]
         times = [_time_of(row.cells.get("lasttimestamp", "")) for row in producers]
         for row, at in zip(producers, times, strict=True):
             self._producer(row, max(times) - at if at >= 0 else -1)
@@ -143,7 +143,8 @@ class _Reader:
         self._add(
             EventKind.transaction_open, row.line.number, row.line.position, topic=topic,
             partition=partition if partition >= 0 else self.part.partition,
-            producer_id=_number(cells["producerid"]), producer_epoch=_number(cells["producerepoch"]),
+            producer_id=_number(cells.get("producerid") or cells.get("id", "")),
+            producer_epoch=_number(cells.get("producerepoch") or cells.get("epoch", "")),
             other_epoch=_number(cells.get("latestcoordinatorepoch") or cells.get("coordinatorepoch", "")), offset=begin,
             number=silent_ms, detail="describe-producers",
         )  # fmt: skip
@@ -274,11 +275,5 @@ def _number(text: str) -> int:
 
 
 def _time_of(text: str) -> int:
-    """A time in milliseconds, as Kafka's tool prints it, or as rpk does (ISO 8601); -1 where it is none."""
-    if text.isdecimal():
-        return _number(text)
-    try:
-        at = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
-        return -1
-    return round(at.timestamp() * 1000) if at.tzinfo is not None else -1
+    """A time in milliseconds, as Kafka's tool prints it, or as rpk and kcl do; -1 where it is none."""
+    return _number(text) if text.isdecimal() else time_told(text)

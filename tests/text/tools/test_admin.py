@@ -96,6 +96,56 @@ def test_ids_that_were_listed(lines, tmp_path):
     assert (state.started_at, state.producer_id) in ((-1, 1000), (-1, -1))
 
 
+KCL_LIST = (
+    "BROKER  TRANSACTIONAL-ID  PRODUCER-ID  STATE          ERROR",
+    "1       fee-1             41002        PrepareCommit  ",
+    "2       fee 2             41003        Ongoing",
+    "3                                                     BROKER_NOT_AVAILABLE: The broker is not available.",
+)
+KCL_DESCRIBE = (
+    "TRANSACTIONAL-ID  STATE    PRODUCER-ID  PRODUCER-EPOCH  TIMEOUT-MS  START-TIMESTAMP          TOPICS              "
+    "          ERROR",
+    "fee-1             Ongoing  41002        7               60000       2024-03-01 10:00:01.5    orders[0 2], "
+    "payments[11]  ",
+    "fee-2             Empty    41003        0               30000       1969-12-31 23:59:59.999                      "
+    "            ",
+    "fee-3                                                                                                           "
+    "          TRANSACTIONAL_ID_NOT_FOUND: The transactionalId could not be found",
+)
+
+
+@pytest.mark.parametrize("paste", [str, "    {}".format, "> {}".format, str.rstrip])
+def test_ids_that_kcl_listed_with_blanks_in_them_and_brokers_that_failed(paste, tmp_path):
+    path = tmp_path / "page.txt"
+    path.write_text("".join(f"{paste(line)}\n" for line in KCL_LIST))
+    with OpenFile(str(path)) as file:
+        found = [
+            (state.transactional_id, state.producer_id, state.state) for state, *_ in told_by_admins(file, whole(file))
+        ]
+    assert found == [("fee-1", 41002, TransactionState.PrepareCommit), ("fee 2", 41003, TransactionState.Ongoing)]
+
+
+@pytest.mark.parametrize("paste", [str, "    {}".format, str.rstrip])
+def test_ids_that_kcl_described(paste, tmp_path):
+    path = tmp_path / "page.txt"
+    path.write_text("".join(f"{paste(line)}\n" for line in KCL_DESCRIBE))
+    with OpenFile(str(path)) as file:
+        (open_one, _, _), (empty, _, _) = told_by_admins(file, whole(file))
+    assert (open_one.transactional_id, open_one.producer_id, open_one.producer_epoch) == ("fee-1", 41002, 7)
+    assert (open_one.timeout_ms, open_one.started_at) == (60_000, 1709287201500)
+    assert open_one.partitions == (("orders", 0), ("orders", 2), ("payments", 11))
+    assert (empty.transactional_id, empty.state, empty.started_at) == ("fee-2", TransactionState.Empty, -1)
+    assert empty.partitions is None
+
+
+@pytest.mark.parametrize("row", ["fee-1 Ongoing 41002 7 60000", "-" * 120, "the ids above are those of the job", ""])
+def test_lines_that_do_not_stand_in_the_columns_of_kcl_are_no_rows(row, tmp_path):
+    path = tmp_path / "page.txt"
+    path.write_text(f"{KCL_DESCRIBE[0]}\n{row}\n")
+    with OpenFile(str(path)) as file:
+        assert not list(told_by_admins(file, whole(file)))
+
+
 def test_several_ids_of_rpk(tmp_path):
     path = tmp_path / "page.txt"
     path.write_text("\n".join((*RPK, "")))

@@ -24,6 +24,15 @@ RPK = (
     "0       orders  1          4002         3               17             2024-05-04T10:00:00.000+02:00  2   118",
     "0       orders  1          4003         0               2              2024-05-04T11:00:00.000+02:00  2   -1",
 )
+KCL = (
+    "TOPIC   PARTITION  ERROR  ID    EPOCH  LAST-SEQUENCE  LAST-TIMESTAMP           COORDINATOR-EPOCH  "
+    "TXN-START-OFFSET",
+    "orders  1                 4002  3      17             2024-05-04 08:00:00      2                  118",
+    "orders  1                 4003  0      2              2024-05-04 09:00:00.25   2                  -1",
+    "orders  2          NOT_LEADER_FOR_PARTITION: This server is not the leader for that topic-partition.       ",
+)
+KCL_BEFORE = (KCL[0].replace("-", " "), *KCL[1:])
+"""Up to 0.17 the names of the columns have blanks in them."""
 SNAPSHOT = (
     "producerId: 5 producerEpoch: 0 coordinatorEpoch: 1 currentTxnFirstOffset: OptionalLong[118] lastTimestamp: 1000 "
     "firstSequence: 0 lastSequence: 3 lastOffset: 121 offsetDelta: 3 timestamp: 1000",
@@ -73,9 +82,11 @@ def test_find_hanging_names_a_transaction(paste, told):
     [
         (PRODUCERS, ("orders", 3, 504, 12, 81200, 87_631_155)),
         (RPK, ("orders", 1, 4002, 3, 118, 3_600_000)),
+        (KCL, ("orders", 1, 4002, 3, 118, 3_600_250)),
+        (KCL_BEFORE, ("orders", 1, 4002, 3, 118, 3_600_250)),
         (("Dumping /data/orders-0/00000000000000000412.snapshot", *SNAPSHOT), ("orders", 0, 5, 0, 118, 7000)),
     ],
-    ids=["kafka-transactions", "rpk", "snapshot"],
+    ids=["kafka-transactions", "rpk", "kcl", "kcl 0.17", "snapshot"],
 )
 def test_producer_states_tell_what_is_open_and_for_how_long_others_wrote_since(lines, expected, told):
     (event,) = told(*lines)
