@@ -24,10 +24,8 @@ from kafkatx.histories.logs.frameworks_named import owner_in_lines
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.testimony import (
-    OF_NEWCOMERS,
-    OF_OWNERS,
     Testimony,
-    leaning,
+    is_about_instances,
     only_told_timeout,
     statements_of,
     testimony,
@@ -43,8 +41,6 @@ from kafkatx.words.values import Duration, Refs
 
 FLINK, STREAMS = "Flink", "Kafka Streams"
 """Frameworks whose refused producers mostly had a transaction past its timeout: Flink's where it commits."""
-OF_EITHER = frozenset({*OF_NEWCOMERS, *OF_OWNERS})
-"""Statements about instances: where one of them stands, how often a cause is met tells nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +85,8 @@ def owned_by_framework(model: CaptureModel) -> Iterator[tuple[Alike, str]]:
 
     Who asks for an epoch has no transaction that could time out; without exactly_once_v2, ids of Streams go with tasks;
     a job of Flink that is refused while it writes may as well have met another job of its prefix.
-    Where records of transactions are at hand they tell, and how often a cause is met is nothing beside them.
+    Where records of transactions are at hand they tell, and how often a cause is met is nothing beside them; nor is it
+    beside words about instances.
     """
     logs = model.logs
     if len(model.transactions):
@@ -103,7 +100,7 @@ def owned_by_framework(model: CaptureModel) -> Iterator[tuple[Alike, str]]:
         is_other = first.call == "send" if owner == FLINK else owner != STREAMS or _is_of_task(logs, first)
         if owner is None or is_other or not is_open:
             continue
-        if not any(one.name in OF_EITHER for one in statements_of(logs, path)):
+        if not is_about_instances(statements_of(logs, path)):
             yield found, owner
 
 
@@ -124,12 +121,9 @@ def _told(model: CaptureModel) -> list[tuple[Alike, Testimony, Verdict]]:
     for one in alike(model, lambda told: is_unplaced(logs, told) or _is_of_state(told)):
         if by_time.isdisjoint(one.rows):
             timeout, _ = timeout_of_refusal(logs, one.first, one.first.transactional_id)
-            row, verdict = one.first.rows[0], Verdict.likely
-            said = testimony(logs, row, timeout)
-            if said is None and not _is_of_state(one.first):
-                said, verdict = leaning(logs, row, timeout), Verdict.possible
+            said = testimony(logs, one.first.rows[0], timeout)
             if said is not None and _fits(one.first, said):
-                found.append((one, said, verdict))
+                found.append((one, said, Verdict.likely if said.is_enough else Verdict.possible))
     return found
 
 
@@ -146,9 +140,9 @@ def _is_of_state(told: ToldFailure) -> bool:
 
 def _fits(told: ToldFailure, said: Testimony) -> bool:
     """Whether a refusal can have that cause: who asks for an epoch has no transaction that could time out."""
-    if said.ended_by is EndedBy.timeout:
-        return told.call != "initTransactions"
-    return not _is_of_state(told)
+    if _is_of_state(told):
+        return said.ended_by is EndedBy.timeout and said.is_enough
+    return said.ended_by is not EndedBy.timeout or told.call != "initTransactions"
 
 
 TOLD_STEPS = (

@@ -256,7 +256,7 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
         return replace(ending, ended_by=EndedBy.new_instance, excluded=by)
     if commits_at_once(ending.name, client.client_id):
         return replace(ending, ended_by=EndedBy.new_instance, excluded=Excluded.BY_USE)
-    if (told := testimony(logs, ending.rows[0], timeout)) is not None:
+    if (told := testimony(logs, ending.rows[0], timeout)) is not None and told.is_enough:
         return replace(ending, ended_by=told.ended_by, told=told)
     if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
         ended_by, other = EndedBy.timeout, EndedBy.new_instance

@@ -111,7 +111,7 @@ def _said(model: CaptureModel, ids: list[Seen]) -> tuple[EvidenceRef, ...]:
     """Where the page of such a log says that ids are made of random numbers."""
     paths = dict.fromkeys(model.logs.path(one.row) for one in ids if one.row is not None)
     found = ((path, statements_of(model.logs, path)) for path in paths)
-    return tuple(ref for path, said in found for ref in testimony_refs(path, first_of_each(said, {MADE_RANDOM: 1})))
+    return tuple(ref for path, said in found for ref in testimony_refs(path, first_of_each(said, {MADE_RANDOM})))
 
 
 def _are_new_each_time(model: CaptureModel, ids: list[Seen]) -> bool:

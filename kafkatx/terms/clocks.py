@@ -17,6 +17,7 @@ OLD_CLEANUP_INTERVAL_MS, CLEANUP_INTERVAL_MS = 60_000, 10_000
 GIVEN_UP_MS = 3_000
 """How soon after transaction.timeout.ms a client aborts that gave up by itself: its calls wait max.block.ms, by default
 60 s like the timeout, and begin a little later than the transaction."""
+DAY_MS = 86_400_000
 TIMEOUT_SLACK_MS = 5_000
 """What the coordinator's own work may add to timeout and interval."""
 LATE_TRANSACTION_BUFFER_MS = 300_000

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from kafkatx.histories.logs.testimony import SPEAKS_FOR, speaking
+from kafkatx.histories.logs.testimony import speaking
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
 from kafkatx.rules.candidates.words import CANDIDATES
-from kafkatx.terms.catalogue.loading import statement_patterns
+from kafkatx.terms.catalogue.loading import statement_patterns, statement_weights
 from kafkatx.text.events import Statement
 
+WEIGHTS = statement_weights()
 LATE, TAKEN = "transaction_timed_out", "fenced_by_new_instance"
 
 
@@ -42,10 +43,14 @@ def said(*names: str) -> tuple[Statement, ...]:
 # --- statements
 
 
-def test_a_statement_that_speaks_for_a_cause_is_one_of_the_table():
-    known = {row.name for row in statement_patterns()}
-    assert {name for names in SPEAKS_FOR.values() for name in names} <= known
-    assert set(SPEAKS_FOR) <= set(CANDIDATES)
+@pytest.mark.parametrize("row", WEIGHTS, ids=lambda row: f"{row.rule}: {row.statement}")
+def test_a_statement_that_speaks_for_a_cause_is_one_of_the_table(row):
+    assert row.statement in {one.name for one in statement_patterns()}
+    assert row.rule in CANDIDATES
+    assert abs(row.weight) in (1, 2)
+    assert row.because
+    assert row.source
+    assert [one for one in WEIGHTS if (one.rule, one.statement) == (row.rule, row.statement)] == [row]
 
 
 @pytest.mark.parametrize(
@@ -70,12 +75,22 @@ def test_of_two_causes_that_exclude_each_other_the_weightier_words_count(names, 
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_spoken_for_does_not_depend_on_the_order_of_the_lines(seed):
     rng = random.Random(seed)
-    names = rng.sample(sorted({name for names in SPEAKS_FOR.values() for name in names}), 4)
-    rules = rng.sample(sorted(SPEAKS_FOR), 5)
+    names = rng.sample(sorted({row.statement for row in WEIGHTS}), 4)
+    rules = rng.sample(sorted({row.rule for row in WEIGHTS}), 5)
     first = speaking(rules, said(*names))
     rng.shuffle(names)
     again = speaking(rules, said(*names))
     assert set(first) == set(again) <= set(rules)
+
+
+@pytest.mark.parametrize(
+    ("lasted_ms", "timeout_ms", "spoken_for"),
+    [(90_000, -1, True), (20_000, -1, False), (-1, -1, True), (20_000, 10_000, True), (90_000, 300_000, False)],
+)
+def test_work_speaks_for_a_timeout_only_where_it_may_have_been_longer(lasted_ms, timeout_ms, spoken_for):
+    work = Statement("long_work", 1, "it takes long", lasted_ms, -1, -1)
+    timeout = Statement("timeout_told", 2, "transaction.timeout.ms", timeout_ms, -1, -1)
+    assert (LATE in speaking((TAKEN, LATE), (work, timeout))) is spoken_for
 
 
 def test_that_nobody_else_has_the_id_speaks_for_a_timeout_only_where_a_new_instance_fits():

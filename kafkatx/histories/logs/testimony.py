@@ -1,32 +1,38 @@
-"""What people say about a refusal: whether it speaks for a timeout or for a new instance.
+"""What people say on a page, weighed: which causes their words speak for.
 
 A coordinator refuses the producer of a transaction past its timeout and that of a replaced instance by one error. Where
 no line decides which it was, the words around the lines often do: nobody else has the id and the batch took two
-minutes, or a second copy was started. Each kind of statement counts once; those for one cause decide only where none
-speaks for the other. A line by which somebody was given the id moments before leaves no time for a timeout. It is
-testimony: likely at most, and cited with its words. Words that weigh less than that lean to a cause where all of them
-speak for one (`leaning`): that is possible, and no more.
+minutes, or a second copy was started.
+Table      terms/catalogue/statement_weights.tsv: which statement speaks for which cause, or against it, and how much.
+Weighing   `weighed` is the only place that asks it. Each kind of statement counts once, as much as its weightiest line.
+           Long work weighs ENOUGH where it names a time from the timeout on, and nothing where it names a shorter one.
+Two causes Of EXCLUSIVE one is what the other rules out: what speaks against the one speaks for the other.
+Asked by   `testimony`, who ended a transaction: likely where the words weigh ENOUGH, possible where they weigh less,
+           and nothing where they speak for both; a line by which somebody was given the id moments before leaves no
+           time for a timeout. `speaking`, in which order causes are named that fit anyway.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.log_model import DAY_MS, LogModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.catalogue.loading import statement_weights
+from kafkatx.terms.clocks import DAY_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
 from kafkatx.text.named_errors import MET, NAMED
-from kafkatx.text.statements import ONLY_IDEMPOTENT, TIMEOUT
+from kafkatx.text.statements import TIMEOUT
 
 ENOUGH = 2
 """Weight of statements that makes a cause the likelier one."""
-OF_OWNERS = {"one_owner": 2, "one_instance": 1}
-OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
+LATE, TAKEN = "transaction_timed_out", "fenced_by_new_instance"
+EXCLUSIVE = (LATE, TAKEN)
+"""Causes of which one ends what the other one needs: where a page speaks for both, only the weightier counts."""
 LONG_WORK, BEGAN, STARTED = "long_work", "began", "initialised"
-SAID_TIMED_OUT = "timed_out_said"
-"""The statement of somebody that the broker ended a transaction at its timeout."""
 IDLE = "idle_long"
 """The statement that an id or a producer had not been used for long."""
 ID_OPTION = "id_option"
@@ -37,26 +43,6 @@ _OPTION = regex(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]
 _WORDS = regex(r"(?<![\w.$])[a-z]{2,}(?![\w.(:=])")
 _COPIED = regex(r"\w\.[A-Z]\w{2,79}(?:Exception|Error): ?\S|KafkaError\{|%[0-7]\|")
 """What nobody writes by hand: a program printed it, whatever stands around it."""
-BROKERS_AWAY = "brokers_away"
-SPEAKS_FOR: Mapping[str, Mapping[str, int]] = {
-    "transactional_id_expired": {IDLE: 2},
-    "producer_state_expired": {IDLE: 2, "short_retention": 1},
-    "transaction_timed_out": {SAID_TIMED_OUT: 2, "timeout_named": 2, LONG_WORK: 1},
-    "fenced_by_new_instance": OF_NEWCOMERS,
-    "shared_producer": {"same_id_elsewhere": 2},
-    "unstable_transactional_id": {MADE_RANDOM: 2},
-    "coordinator_unavailable": {BROKERS_AWAY: 1},
-    "broker_unreachable": {BROKERS_AWAY: 1},
-    "stuck_prepare": {BROKERS_AWAY: 1},
-    "misconfiguration": {"one_broker": 2, "isr_of_all": 2, "reads_by_default": 2, "topic_missing": 2},
-    "duplicate_sequence": {ONLY_IDEMPOTENT: 1},
-    "concurrent_transactions_storm": {"each_record": 1},
-    "hanging_transaction": {"no_owner": 2},
-    "open_transaction": {"long_transaction": 1},
-}
-"""Statements of a page (statements.tsv) that speak for a cause, each with its weight."""
-EXCLUSIVE = ("transaction_timed_out", "fenced_by_new_instance")
-"""Causes of which one ends what the other one needs: where a page speaks for both, only the weightier counts."""
 FEWEST_WORDS = 5
 """Words of people around an error that make a sentence."""
 LONGEST_MS = DAY_MS
@@ -65,78 +51,124 @@ LONGEST_WAIT_MS = 1_800_000
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """A statement of a page and how much it weighs for a cause, 1 or more."""
+
+    weight: int
+    statement: Statement
+
+
+@dataclass(frozen=True, slots=True)
 class Testimony:
-    """Who ended a transaction as people's words have it, and the statements that say so; `path` is where they stand."""
+    """Who ended a transaction as people's words have it, and the statements that say so; `path` is where they stand.
+
+    `is_enough`: they weigh enough to make that likely; else it is possible.
+    """
 
     ended_by: EndedBy
     path: str
     statements: tuple[Statement, ...]
+    is_enough: bool
 
 
 def testimony(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None:
-    """Return what the page of a refusal says about its cause; None where it says nothing, or both."""
+    """Return what the page of a refusal says about its cause; None where it says nothing, or both.
+
+    `timeout_ms` is transaction.timeout.ms of the refused producer. That it is alone makes a timeout likely only beside
+    long work, or if two kinds of words say so: a refusal needs a cause, and nobody names one.
+    """
     path = logs.path(refusal)
     said = statements_of(logs, path)
-    newcomers = first_of_each(said, OF_NEWCOMERS)
-    owners = first_of_each(said, OF_OWNERS)
-    works = list(_works(logs, refusal, said, timeout_ms))
-    alone = sum(OF_OWNERS[one.name] for one in owners)
-    late = alone + max((weight for weight, _ in works), default=0)
+    taken, alone = weighed(TAKEN, said, timeout_ms), weighed_against(TAKEN, said)
+    late = [*weighed(LATE, said, timeout_ms), *_waited(logs, refusal, said, timeout_ms)]
     started = _started(logs, refusal, said, timeout_ms)
     if started is not None:
-        return Testimony(EndedBy.new_instance, path, (started, *newcomers))
-    taken = sum(OF_NEWCOMERS[one.name] for one in newcomers)
-    if late >= ENOUGH and (works or alone > ENOUGH) and not newcomers:
-        longest = [one for weight, one in works if weight == max(weight for weight, _ in works)]
-        return Testimony(EndedBy.timeout, path, (*owners, *longest[:1]))
-    if taken >= ENOUGH and not owners and all(weight < ENOUGH for weight, _ in works):
-        return Testimony(EndedBy.new_instance, path, tuple(newcomers))
-    return None
+        return Testimony(EndedBy.new_instance, path, (started, *_statements(taken)), is_enough=True)
+    heaviest = max(late, key=_weight, default=None)
+    longest = heaviest.weight if heaviest is not None else 0
+    if taken:
+        is_enough = _sum(taken) >= ENOUGH
+        is_of_both = bool(alone) or longest >= ENOUGH or (bool(late) and not is_enough)
+        return None if is_of_both else Testimony(EndedBy.new_instance, path, _statements(taken), is_enough)
+    if heaviest is None:
+        return Testimony(EndedBy.timeout, path, _statements(alone), _sum(alone) > ENOUGH) if alone else None
+    return Testimony(EndedBy.timeout, path, _statements([*alone, heaviest]), _sum(alone) + longest >= ENOUGH)
+
+
+def speaking(candidates: Sequence[str], said: Sequence[Statement]) -> dict[str, Statement]:
+    """What a page says for causes, each by the weightiest of its statements; an id that was not used decides alone."""
+    timeout_ms = next((one.lasted_ms for one in said if one.name == TIMEOUT and one.lasted_ms > 0), None)
+    found = {rule: weighed(rule, said, timeout_ms or TRANSACTION_TIMEOUT_MS) for rule in candidates if said}
+    if all(rule in found for rule in EXCLUSIVE):
+        found[LATE] = found[LATE] or weighed_against(TAKEN, said)
+    heaviest = {rule: max(weights, key=_weight) for rule, weights in found.items() if weights}
+    if all(rule in heaviest for rule in EXCLUSIVE):
+        late, taken = (heaviest[rule].weight for rule in EXCLUSIVE)
+        for rule in EXCLUSIVE if late == taken else EXCLUSIVE[1:] if late > taken else EXCLUSIVE[:1]:
+            del heaviest[rule]
+    spoken = {rule: one.statement for rule, one in heaviest.items()}
+    return {rule: one for rule, one in spoken.items() if one.name == IDLE} or spoken
 
 
 def is_said_alone(logs: LogModel, path: str) -> bool:
     """Whether a page says that nobody else has the id, or that each start has another one, and nothing against it."""
     said = statements_of(logs, path)
-    owners = {**OF_OWNERS, MADE_RANDOM: ENOUGH}
-    alone = sum(owners[one.name] for one in first_of_each(said, owners))
-    return alone >= ENOUGH and not first_of_each(said, OF_NEWCOMERS)
+    alone = [*weighed_against(TAKEN, said), *weighed("unstable_transactional_id", said)]
+    return _sum(alone) >= ENOUGH and not weighed(TAKEN, said)
 
 
-def leaning(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None:
-    """Return the cause that all words on the page of a refusal speak for, where they weigh too little to decide."""
-    path = logs.path(refusal)
-    said = statements_of(logs, path)
-    works = [one for _, one in _works(logs, refusal, said, timeout_ms)]
-    newcomers, owners = first_of_each(said, OF_NEWCOMERS), first_of_each(said, OF_OWNERS)
-    if newcomers and not owners and not works:
-        return Testimony(EndedBy.new_instance, path, tuple(newcomers))
-    if (owners or works) and not newcomers:
-        return Testimony(EndedBy.timeout, path, (*owners, *works[:1]))
-    return None
+def is_about_instances(said: Sequence[Statement]) -> bool:
+    """Whether a page says anything of how many instances have an id."""
+    return bool(weighed(TAKEN, said) or weighed_against(TAKEN, said))
 
 
-def speaking(candidates: Sequence[str], said: Sequence[Statement]) -> dict[str, Statement]:
-    """What a page says for causes, each by the weightiest of its statements; an id that was not used decides alone."""
-    by_name = {one.name: one for one in reversed(said)}
-    found = {rule: _weightiest(SPEAKS_FOR.get(rule, {}), by_name) for rule in candidates}
-    if all(rule in found for rule in EXCLUSIVE) and not found[EXCLUSIVE[0]][1]:
-        found[EXCLUSIVE[0]] = _weightiest(OF_OWNERS, by_name)
-    spoken = {rule: by_name[name] for rule, (name, weight) in found.items() if weight}
-    idle = {rule: one for rule, one in spoken.items() if one.name == IDLE}
-    if idle:
-        return idle
-    if all(rule in spoken for rule in EXCLUSIVE):
-        late, taken = (found[rule][1] for rule in EXCLUSIVE)
-        out = EXCLUSIVE if late == taken else EXCLUSIVE[1:] if late > taken else EXCLUSIVE[:1]
-        return {rule: one for rule, one in spoken.items() if rule not in out}
-    return spoken
+def weighed(cause: str, said: Sequence[Statement], timeout_ms: int = TRANSACTION_TIMEOUT_MS) -> list[Weighed]:
+    """What a page says for a cause: each kind of statement once, its weightiest line, in the order of the page.
+
+    `timeout_ms` is transaction.timeout.ms, from which on a time that is named is a long one.
+    """
+    weights = _weights().get(cause, {}) if said else {}
+    found: dict[str, Weighed] = {}
+    for one in said:
+        weight = _of_work(one, weights[one.name], timeout_ms) if weights.get(one.name, 0) > 0 else 0
+        if weight and (one.name not in found or weight > found[one.name].weight):
+            found[one.name] = Weighed(weight, one)
+    return list(found.values())
 
 
-def _weightiest(names: Mapping[str, int], said: Mapping[str, Statement]) -> tuple[str, int]:
-    """The statement that weighs most of those that a page has, with its weight; none weighs nothing."""
-    return max(
-        ((name, weight) for name, weight in names.items() if name in said), key=lambda one: one[1], default=("", 0)
-    )
+def weighed_against(cause: str, said: Sequence[Statement]) -> list[Weighed]:
+    """What a page says against a cause: each kind of statement once, in the order of the page."""
+    weights = _weights().get(cause, {}) if said else {}
+    against = {name: -weight for name, weight in weights.items() if weight < 0}
+    return [Weighed(against[one.name], one) for one in first_of_each(said, against)]
+
+
+@cache
+def _weights() -> dict[str, dict[str, int]]:
+    """Weights of statements for each cause, below zero of what speaks against it."""
+    found: dict[str, dict[str, int]] = {}
+    for row in statement_weights():
+        found.setdefault(row.rule, {})[row.statement] = row.weight
+    return found
+
+
+def _of_work(said: Statement, weight: int, timeout_ms: int) -> int:
+    """How much a statement weighs; of long work that depends on the time that it names."""
+    if said.name != LONG_WORK or said.lasted_ms < 0:
+        return weight
+    return ENOUGH if timeout_ms <= said.lasted_ms <= LONGEST_MS else 0
+
+
+def _weight(one: Weighed) -> int:
+    return one.weight
+
+
+def _sum(found: Sequence[Weighed]) -> int:
+    return sum(map(_weight, found))
+
+
+def _statements(found: Sequence[Weighed]) -> tuple[Statement, ...]:
+    return tuple(one.statement for one in found)
 
 
 def told_timeout(logs: LogModel, path: str) -> int | None:
@@ -182,7 +214,7 @@ def is_in_sentence(logs: LogModel, row: int) -> bool:
     return any(len(_WORDS.findall(text.replace(own, " "))) >= FEWEST_WORDS for text in said)
 
 
-def first_of_each(said: tuple[Statement, ...], names: dict[str, int]) -> list[Statement]:
+def first_of_each(said: Sequence[Statement], names: Collection[str]) -> list[Statement]:
     """The first statement of each kind that is meant."""
     found: dict[str, Statement] = {}
     for one in said:
@@ -191,24 +223,12 @@ def first_of_each(said: tuple[Statement, ...], names: dict[str, int]) -> list[St
     return list(found.values())
 
 
-def _works(
-    logs: LogModel, refusal: int, said: tuple[Statement, ...], timeout_ms: int
-) -> Iterator[tuple[int, Statement]]:
-    """Statements that the work took long, each behind its weight: more where they name a time past the timeout."""
-    yield from _long(said, timeout_ms)
+def _waited(logs: LogModel, refusal: int, said: Sequence[Statement], timeout_ms: int) -> Iterator[Weighed]:
+    """The last line before a refusal by which work began, where that is as long ago as the timeout or longer."""
     line = int(logs.events["line"][refusal])
     last = max((one for one in said if one.name == BEGAN and one.line < line), key=lambda one: one.line, default=None)
     if last is not None and timeout_ms <= _since(logs, refusal, last) <= LONGEST_WAIT_MS:
-        yield ENOUGH, last
-
-
-def _long(said: tuple[Statement, ...], timeout_ms: int) -> Iterator[tuple[int, Statement]]:
-    """The same of what needs no time of a line."""
-    for one in said:
-        if one.name == SAID_TIMED_OUT or (one.name == LONG_WORK and timeout_ms <= one.lasted_ms <= LONGEST_MS):
-            yield ENOUGH, one
-        elif one.name == LONG_WORK and one.lasted_ms < 0:
-            yield 1, one
+        yield Weighed(ENOUGH, last)
 
 
 def _since(logs: LogModel, refusal: int, said: Statement) -> int:

@@ -20,6 +20,7 @@ from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.testimony import is_said_alone, speaking, statements_of
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
 from kafkatx.terms.catalogue.random_ids import shape_of
+from kafkatx.terms.clocks import EXPIRATION_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.text.events import Statement
 from kafkatx.words.config_context import advised
@@ -29,10 +30,6 @@ from kafkatx.words.values import Duration, Quoted
 MOST = 3
 """Causes that are named."""
 MANY_ROLL_OVERS = 3
-TIMEOUT_MS = 60_000
-"""Default of transaction.timeout.ms in all clients (Kafka Streams: 10 s)."""
-LONG_IDLE_MS = 604_800_000
-"""Default of transactional.id.expiration.ms: 7 days."""
 
 
 def weighed(model: CaptureModel, told: ToldFailure) -> list[tuple[str, CandidateFacts]]:
@@ -72,7 +69,7 @@ def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
     return CandidateFacts(
         age=lasting(_between(model, begun, row)),
         timeout=_timeout(model, told),
-        idle=lasting(idle) if idle is not None and idle >= LONG_IDLE_MS else None,
+        idle=lasting(idle) if idle is not None and idle >= EXPIRATION_MS else None,
         has_other_instance=any(one.initialisations for one in _others(model, told)),
         has_rolled_over=_rolled_over(model, told) >= MANY_ROLL_OVERS,
         is_said_alone=is_said_alone(model.logs, model.logs.path(row)),
@@ -115,7 +112,7 @@ def _others(model: CaptureModel, told: ToldFailure) -> Iterator[ClientInstance]:
 def _timeout(model: CaptureModel, told: ToldFailure) -> Duration | None:
     """transaction.timeout.ms of the client: as configured, else the default."""
     setting = advised(model, told.transactional_id, told.client).client("transaction.timeout.ms")
-    return lasting(setting.number if setting.number is not None else TIMEOUT_MS)
+    return lasting(setting.number if setting.number is not None else TRANSACTION_TIMEOUT_MS)
 
 
 def _last_before(model: CaptureModel, client: ClientInstance | None, row: int, *kinds: EventKind) -> int | None:

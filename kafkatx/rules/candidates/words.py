@@ -52,7 +52,6 @@ OF_CLIENT = "the client's log before this line"
 
 KNOWN = "{defect_of} has a known defect that shows itself so ({defect}): {defect_is}"
 SAID = "[; the text says {said}]"
-AGED = "[; it was {age} old, its timeout is {timeout}]"
 
 
 MOST_IN_TITLE = 2

@@ -74,7 +74,7 @@ def _testified(logs: LogModel, rows: Sequence[int]) -> tuple[EvidenceRef, ...]:
     path = logs.path(rows[0])
     if any(logs.path(row) == path for row in logs.of_kind(*BROKEN).tolist()):
         return ()
-    return testimony_refs(path, first_of_each(statements_of(logs, path), {NOT_THERE: 1}))
+    return testimony_refs(path, first_of_each(statements_of(logs, path), {NOT_THERE}))
 
 
 def _waits(logs: LogModel, rows: Sequence[int]) -> list[tuple[int, MetadataWait]]:

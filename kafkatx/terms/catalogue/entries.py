@@ -221,6 +221,20 @@ class StatementPattern:
     unless: str
 
 
+@dataclass(frozen=True, slots=True)
+class StatementWeight:
+    """How much a statement weighs for a cause (statement_weights.tsv): 1 or 2, below zero where it speaks against it.
+
+    `statement` is a name of StatementPattern, `because` says why; causes stand in no order.
+    """
+
+    rule: str
+    statement: str
+    weight: int
+    because: str
+    source: str
+
+
 OF_FRAMES = "frames_"
 """How names of symptoms begin that frames of a stack trace show."""
 

@@ -28,6 +28,7 @@ from kafkatx.terms.catalogue.entries import (
     Stated,
     StateEntry,
     StatementPattern,
+    StatementWeight,
     Symptom,
     Term,
     message_of_exception,
@@ -166,6 +167,12 @@ def _defect_rows() -> tuple[Row, ...]:
 def statement_patterns() -> tuple[StatementPattern, ...]:
     """Return the words by which people say what matters beside the lines of programs."""
     return tuple(_entry(StatementPattern, row) for row in _rows("statements.tsv"))
+
+
+@cache
+def statement_weights() -> tuple[StatementWeight, ...]:
+    """Return which statements speak for a cause, or against it, and how much."""
+    return tuple(_entry(StatementWeight, row, weight=int(row["weight"])) for row in _rows("statement_weights.tsv"))
 
 
 @cache

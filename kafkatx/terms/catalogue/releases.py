@@ -15,9 +15,6 @@ from kafkatx.terms.regex import regex
 NEWEST_RELEASE = "4.4"
 """The newest release that the catalogue was checked against."""
 
-FIRST_RELEASE = "0.11"
-"""The first release with transactions (KIP-98)."""
-
 _RELEASE = regex(r"[vV]?([0-9]{1,4}(?:\.[0-9]{1,4}){0,3})(?:[-+]\S{0,40})?")
 _FOREVER = (1_000_000,)
 
