@@ -24,10 +24,10 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.log_endings import STOOD_STILL_MS
 from kafkatx.histories.logs.begins import begins
-from kafkatx.histories.logs.log_model import DAY_MS, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import told_timeout
 from kafkatx.histories.logs.told_ages import ToldAge, told_age
-from kafkatx.terms.clocks import STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.clocks import DAY_MS, STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass

@@ -12,7 +12,7 @@ from kafkatx.findings.grouping import MOST_NAMED
 from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import Protocol
 from kafkatx.kernels.growing import Array
-from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.clocks import DAY_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
 from kafkatx.words.evidence_refs import data_ref, latest_row, marker_ref
@@ -21,7 +21,7 @@ from kafkatx.words.facts import data, instant, lasting
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Data, Duration, Producer, Refs
 
-LONG_IDLE_MS = 86_400_000
+LONG_IDLE_MS = DAY_MS
 """From a day on people suspect an expiry."""
 NOT_EXPIRED = ruled_out(
     "transactional_id_expired",

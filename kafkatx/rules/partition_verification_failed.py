@@ -41,7 +41,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.line_owners import is_network_thread
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, REQUEST_TIMEOUT_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
@@ -56,8 +56,6 @@ from kafkatx.words.values import ClientName, Count, Refs, TopicPartition, facts
 
 REPEATED = 3
 """So many refusals of one client are more than one meeting with a transaction that had just ended."""
-REQUEST_TIMEOUT_MS = 30_000
-"""Default request.timeout.ms: how long after its transaction's end a batch can still arrive."""
 WRITES = (EventKind.produce_failed, EventKind.produce_retry)
 GAVE_UP = (EventKind.produce_failed, EventKind.to_abortable, EventKind.failure)
 """Lines of a client that does not retry a write any more."""

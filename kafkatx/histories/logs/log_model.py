@@ -14,7 +14,7 @@ import numpy as np
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.settings import Settings, release_of
 from kafkatx.kernels.growing import Array
-from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, DAY_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import KINDS, EventKind, Side
 from kafkatx.terms.records import dataclass
@@ -31,7 +31,6 @@ from kafkatx.text.sayings import (
 
 ASSUMED = "assumed UTC"
 """Where the zone of a log comes from that nothing tells."""
-DAY_MS = 86_400_000
 CLOSE_MS = 500
 """Lines of different logs that are this close are not put in order by their clocks."""
 KNOWN_CLOCK_MS = 500

@@ -10,13 +10,14 @@ from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
 from kafkatx.rules.epochs.rotations import ran_v2
+from kafkatx.terms.clocks import DAY_MS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import initialised_row
 from kafkatx.words.explanation import Words, remedy, ruled_out, step
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Refs, facts
 
-DAY_MS, FEWEST_EPOCHS, EPOCHS_A_DAY = 86_400_000, 100, 100
+FEWEST_EPOCHS, EPOCHS_A_DAY = 100, 100
 """So many epochs taken by starts, at such a rate, are a loop and no deployments."""
 
 

@@ -2,8 +2,7 @@
 
 Method      A framer is made for one file from a sample of its lines: the layouts that they have are tried first on
             every line, the more demanding before the less, the others after them. A line that fits none is what is left
-            of one (its front was cut off), the message of the line before it (which then ends behind the logger's
-            name), or a continuation.
+            of one (its front was cut off), the message of the line before it, which ends at a logger, or continues it.
 Times       Where the wrapper's time is UTC and the line's own has no zone, the two tell the zone (a multiple of 15
             minutes). A time without a date takes it from the lines before, from `Kafka startTimeMs: ...` (clients since
             2.3) or from the file's name; where nothing tells it stays a time of day.
@@ -16,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafkatx.terms.catalogue.templates import one_blank
+from kafkatx.terms.clocks import DAY_MS
 from kafkatx.terms.events import Level
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
@@ -25,7 +25,7 @@ from kafkatx.text.logs.error_names import PACKAGES, SIMPLE_CLASS
 from kafkatx.text.logs.fronts import Parted, parted
 from kafkatx.text.logs.json_lines import StructuredLine, read_record
 from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, OF_NET, SYSLOG_LEVELS, Groups, LineLayout, first_fitting, heads
-from kafkatx.text.logs.stamps import DATED, DAY_MS, NO_STAMP, STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
+from kafkatx.text.logs.stamps import DATED, NO_STAMP, STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
 from kafkatx.text.logs.wrappers import WRAPPERS, NamedFronts, Wrapped, Wrapper, unwrap, wrappers_of
 
 SAMPLE_LINES = 200

@@ -16,10 +16,10 @@ import re
 from datetime import date
 from functools import lru_cache
 
+from kafkatx.terms.clocks import DAY_MS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 
-DAY_MS = 86_400_000
 FEWEST_OF_YEAR = 12
 """A number of two digits above which no month is meant."""
 ZONE_STEP_MS = 900_000
