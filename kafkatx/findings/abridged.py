@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import statements_of
-from kafkatx.text.statements import LEFT_OUT
+from kafkatx.text.prose.statements import LEFT_OUT
 from kafkatx.words.explained import EvidenceRef
 
 

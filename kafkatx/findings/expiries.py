@@ -10,7 +10,7 @@ from kafkatx.findings.client_lines import topic_partition
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 
 
 def is_expiry(logs: LogModel, row: int) -> bool:

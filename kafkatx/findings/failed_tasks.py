@@ -1,8 +1,8 @@
 """Tasks of Kafka Connect that ended for good: whoever hears of the cause must hear that the task stays away.
 
 Connect ends a task at the first exception that it does not know and tries nothing again: the task is FAILED, the
-connector may still be RUNNING, and only a restart brings it back. The line stands on a page (text/statements.py); it
-belongs to the findings about what the same text told at that line or before.
+connector may still be RUNNING, and only a restart brings it back. The line stands on a page
+(text/prose/statements.py); it belongs to the findings about what the same text told at that line or before.
 
 Source  WorkerTask.doRun, ConnectorsResource.restartTask (POST /connectors/{connector}/tasks/{task}/restart).
 """

@@ -10,7 +10,7 @@ from kafkatx.terms.catalogue.entries import ClientException
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
-from kafkatx.text.sayings import damaged_file, names_too_few_in_sync
+from kafkatx.text.error_messages.sayings import damaged_file, names_too_few_in_sync
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What pages name in words and no line of a program shows: errors that somebody met or speaks of, and symptoms.
 
-It is the last resort of a diagnosis (text/named_errors.py): no rule builds on it. It is told with the causes that the
-catalogue names, where nothing else of the evidence is.
+It is the last resort of a diagnosis (text/prose/named_errors.py): no rule builds on it. It is told with the causes
+that the catalogue names, where nothing else of the evidence is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
 from kafkatx.text.logs.calls import call_in
-from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SOLVED, SYMPTOM, TRAIT
+from kafkatx.text.prose.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SOLVED, SYMPTOM, TRAIT
 
 if TYPE_CHECKING:
     from kafkatx.findings.spoken_causes import FittingCause

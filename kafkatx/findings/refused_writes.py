@@ -14,7 +14,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Count, Duration, Refs, TopicPartition, facts
 

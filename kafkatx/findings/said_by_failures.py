@@ -14,7 +14,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.text.refusals import Refusal, refusal_in
+from kafkatx.text.error_messages.refusals import Refusal, refusal_in
 
 Said = TypeVar("Said", bound=Hashable)
 

@@ -1,9 +1,9 @@
 """Mechanisms that explain what words of people tell of a failure, where no symptom and no error is named.
 
 Possible at most: nobody's words prove a mechanism. A row of the table (terms/catalogue/spoken_causes.tsv) fits where
-all the traits that it needs are told (text/spoken_traits.py), or statements of the page (statements.tsv), and none that
-speaks against it. The more a row needs, the more of the words it explains, so the higher its mechanism stands; of those
-that explain equally much the commoner comes first, which is the order of the table.
+all the traits that it needs are told (text/prose/spoken_traits.py), or statements of the page (statements.tsv), and
+none that speaks against it. The more a row needs, the more of the words it explains, so the higher its mechanism
+stands; of those that explain equally much the commoner comes first, which is the order of the table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kafkatx.terms.catalogue.entries import SpokenCause, SpokenTrait
 from kafkatx.terms.catalogue.loading import spoken_causes, spoken_traits
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import Statement
-from kafkatx.text.named_errors import TRAIT
+from kafkatx.text.prose.named_errors import TRAIT
 
 LONGEST = 40
 """Characters of the words of a trait that are quoted."""

@@ -44,10 +44,10 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import GENERIC
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.records import dataclass
+from kafkatx.text.error_messages.refusals import refusal_in
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
-from kafkatx.text.refusals import refusal_in
-from kafkatx.text.sayings import Saying
 from kafkatx.words.values import bare
 
 EFFECTS = frozenset(

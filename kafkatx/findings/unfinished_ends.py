@@ -13,8 +13,8 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.failures import call_of
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
-from kafkatx.text.misuses import MisuseKind, misuse_in
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.misuses import MisuseKind, misuse_in
+from kafkatx.text.error_messages.sayings import Saying
 
 ENDS = frozenset({"commitTransaction", "abortTransaction"})
 ANSWERED = (EventKind.producer_id_set, EventKind.begin_called, EventKind.client_started)

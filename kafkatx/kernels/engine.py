@@ -1,9 +1,8 @@
 """Runs a kernel as plain Python on small inputs and compiled by numba on large ones.
 
 A kernel is written once. Until it has handled `COMPILE_ABOVE_ROWS` rows its function is called as it is; after that
-the same
-function, compiled, goes on over the same arrays. So a small incident never waits for a compiler. `forced()` pins one
-of the two.
+the same function, compiled, goes on over the same arrays. So a small incident never waits for a compiler. `forced()`
+pins one of the two.
 
 What numba compiles is kept as machine code (`kept_kernels.py`) and called without numba (`native_calls.py`), so numba
 is imported where a kernel is not kept yet. Numba's own road, with its own cache, is for what can't be kept

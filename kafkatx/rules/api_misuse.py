@@ -40,8 +40,8 @@ from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.misuses.words import REMEDY, SUMMARY, TITLE
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.error_messages.misuses import Misuse, MisuseKind, misuse_in
 from kafkatx.text.events import Statement
-from kafkatx.text.misuses import Misuse, MisuseKind, misuse_in
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs, testimony_refs

@@ -28,7 +28,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying, partition_of_file_in
+from kafkatx.text.error_messages.sayings import Saying, partition_of_file_in
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick

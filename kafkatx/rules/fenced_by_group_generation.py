@@ -49,7 +49,7 @@ from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.evidence_refs import begin_row, decision_row, marker_ref
 from kafkatx.words.explanation import (
     ActorWords,

@@ -33,7 +33,7 @@ from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import broker_in
+from kafkatx.text.error_messages.sayings import broker_in
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick

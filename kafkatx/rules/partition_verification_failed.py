@@ -46,7 +46,7 @@ from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.evidence_refs import marker_ref
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import client_name

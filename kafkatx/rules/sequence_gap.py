@@ -47,7 +47,7 @@ from kafkatx.rules.duplicate_sequence import REPEATED
 from kafkatx.rules.producer_state_expired import WITHOUT_STATE, has_no_state
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import base_sequence_in, producer_in
+from kafkatx.text.error_messages.sayings import base_sequence_in, producer_in
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick

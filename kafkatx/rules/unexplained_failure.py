@@ -48,7 +48,7 @@ from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import damaged_file, names_a_newer_one, names_too_few_in_sync
+from kafkatx.text.error_messages.sayings import damaged_file, names_a_newer_one, names_too_few_in_sync
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs

@@ -1,4 +1,10 @@
-"""A segment file as chunks of batch rows, in bounded memory, whatever state the file is in."""
+"""A segment file as chunks of batch rows, in bounded memory, whatever state the file is in.
+
+Damage   the walk never throws: it yields what is whole, then a damage row, and goes on where resync.py says.
+Steps    of a store's object the records of large batches are not asked for where the header is enough: of those that
+         are larger than what could be read while the store answers (`request_bytes`). Smaller ones come with their
+         block (sources/objects.py). Of a file of this machine stepping.py says where headers alone are read.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
 """Copies of one partition as one stream in offset order: a set union of facts, window by window, in bounded memory.
 
 Several files can hold the same offsets: replicas, repeated or overlapping pieces, a compacted and a whole version.
-Every file that
-reaches into a window contributes its rows; equal facts fall together, of two versions of one batch the fuller stands,
-and of facts
-that contradict each other those of the highest leader epoch stand. The result does not depend on the order or number
-of files.
+Every file that reaches into a window contributes its rows; equal facts fall together, of two versions of one batch the
+fuller stands, and of facts that contradict each other those of the highest leader epoch stand. The result does not
+depend on the order or number of files.
 """
 
 from __future__ import annotations

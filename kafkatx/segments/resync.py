@@ -1,10 +1,9 @@
 """Where to go on after damage: the next batch that passes its CRC and fits.
 
 A payload may itself hold whole record batches, with any offsets. So the end of the damaged batch is asked for first,
-of three
-witnesses: its length, its CRC (the place up to which the bytes have it), its records (each states its length). Only
-where none of them
-is left the first batch behind that fits is taken; what contradicts it and reaches further wins over it.
+of three witnesses: its length, its CRC (the place up to which the bytes have it), its records (each states its length).
+Only where none of them is left the first batch behind that fits is taken; what contradicts it and reaches further wins
+over it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""How far reading is, for whoever watches: which file is next, and how many bytes there are in all."""
+"""How far reading is, for whoever watches: which file is next, and how many bytes there are in all.
+
+No reader knows who watches. How far it is within one file is seen where files are read (`observed`, sources/files.py):
+reads that go on where the last one ended count, a look at the end of a file doesn't.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol, runtime_checkable

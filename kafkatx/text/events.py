@@ -13,7 +13,7 @@ from kafkatx.kernels.rows import EVENT
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import Side
 from kafkatx.terms.records import dataclass
-from kafkatx.text.sayings import Saying, said_in
+from kafkatx.text.error_messages.sayings import Saying, said_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Statement:
     """What somebody says in a line of a page (terms/catalogue/statements.tsv), with the words around it.
 
     `lasted_ms` is the duration that it names, `at` and `of_day` the time before the line (as in Framed), -1 for none.
-    `error` is what an error is called that people name (text/named_errors.py), "" of all other statements.
+    `error` is what an error is called that people name (text/prose/named_errors.py), "" of all other statements.
     """
 
     name: str
@@ -87,7 +87,7 @@ class LogSource:
     line (milliseconds as if UTC where no zone is printed, -1: none); `is_zoned` whether times name their zone;
     `broker_id` is that of the broker that wrote it, None where it does not say; `lowest_level` the least severe level
     that was met (terms.events.Level); `digest` a hash of the beginning of its content. `releases` are those of products
-    that its page names anywhere (text/releases_told.py), `statements` what people say on it (text/statements.py).
+    that its page names anywhere (text/releases_told.py), `statements` what people say on it (text/prose/statements.py).
     """
 
     path: str

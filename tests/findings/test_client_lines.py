@@ -14,7 +14,7 @@ from kafkatx.findings.client_lines import (
 )
 from kafkatx.findings.finding import Subject
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.facts import client_name
 from tests.histories.log_facts import DAY, FENCED, line
 from tests.rules.log_told import ERROR_STATE, Client, by_logs, rule

@@ -17,6 +17,6 @@ def test_every_room_says_what_it_holds():
 
 
 def test_rules_look_for_nothing_in_texts():
-    """What a text says its reader tells (text/sayings.py): a rule asks for codes, kinds and columns."""
+    """What a text says its reader tells (text/error_messages/sayings.py): a rule asks for codes, kinds and columns."""
     searching = [path for path in (ROOT / "kafkatx" / "rules").rglob("*.py") if "\nimport re\n" in path.read_text()]
     assert not searching

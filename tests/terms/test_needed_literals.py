@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kafkatx.terms.catalogue.loading import statement_patterns, symptoms
-from kafkatx.text.statements import OF_CAUSES
+from kafkatx.text.prose.statements import OF_CAUSES
 from tests.terms.needed_literals import needs
 
 

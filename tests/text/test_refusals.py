@@ -1,7 +1,7 @@
 import pytest
 
-from kafkatx.text.misuses import Misuse, MisuseKind, misuse_in
-from kafkatx.text.refusals import Refusal, refusal_in
+from kafkatx.text.error_messages.misuses import Misuse, MisuseKind, misuse_in
+from kafkatx.text.error_messages.refusals import Refusal, refusal_in
 
 
 @pytest.mark.parametrize(

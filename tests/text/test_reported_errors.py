@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafkatx.text.lines import Page, lines
-from kafkatx.text.named_errors import MET, NAMED, named_in
+from kafkatx.text.prose.named_errors import MET, NAMED, named_in
 
 REPORTED = (
     "The transactional producer may reach a state where OUT_OF_ORDER_SEQUENCE_NUMBER errors get thrown. "

@@ -1,7 +1,6 @@
 import pytest
 
-from kafkatx.text.events import Thrown, Trace
-from kafkatx.text.sayings import (
+from kafkatx.text.error_messages.sayings import (
     EndGivenUp,
     ExpiredBatch,
     Saying,
@@ -10,6 +9,7 @@ from kafkatx.text.sayings import (
     said_in,
     wrong_state_in,
 )
+from kafkatx.text.events import Thrown, Trace
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
 from kafkatx.text import levels
 from kafkatx.text.logs import bare, error_names, source_code, stamps
-from kafkatx.text.named_errors import errors_in
+from kafkatx.text.prose.named_errors import errors_in
 from tests.evidence import ROOT
 
 SHAPES = {

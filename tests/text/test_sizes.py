@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkatx.text.sizes import Limiter, TooLargeSize, size_in
+from kafkatx.text.error_messages.sizes import Limiter, TooLargeSize, size_in
 
 SERIALIZED = "The message is 4089 bytes when serialized which is larger than"
 OWN = "you have configured with the"

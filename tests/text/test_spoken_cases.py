@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafkatx.text.lines import Page, lines
-from kafkatx.text.named_errors import FAILED, KAFKA_FAILED, named_in
+from kafkatx.text.prose.named_errors import FAILED, KAFKA_FAILED, named_in
 
 TOLD = (
     "Our exactly-once sink loses rows of Kafka on every second checkpoint.",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.statements import speaking_on, statements_on_page
+from kafkatx.text.prose.statements import speaking_on, statements_on_page
 from kafkatx.text.whole_pages import LARGEST_PAGE, page_of
 
 SAID = {

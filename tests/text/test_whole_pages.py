@@ -8,11 +8,11 @@ from unittest.mock import Mock
 import pytest
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text import named_errors, statements
 from kafkatx.text.lines import Page, lines
 from kafkatx.text.logs.reading import read_log
 from kafkatx.text.pages.part import PartKind
 from kafkatx.text.pages.parts import parts
+from kafkatx.text.prose import named_errors, statements
 from kafkatx.text.whole_pages import LARGEST_PAGE, page_of
 
 STEP = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.records import dataclass
+from kafkatx.text.error_messages.sayings import Saying, said_in
 from kafkatx.text.events import Setting
-from kafkatx.text.sayings import Saying, said_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, DAY_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import KINDS, EventKind, Side
 from kafkatx.terms.records import dataclass
-from kafkatx.text.events import LogFacts, Trace
-from kafkatx.text.sayings import (
+from kafkatx.text.error_messages.sayings import (
     EndGivenUp,
     ExpiredBatch,
     Saying,
@@ -28,6 +27,7 @@ from kafkatx.text.sayings import (
     said_in,
     wrong_state_in,
 )
+from kafkatx.text.events import LogFacts, Trace
 
 ASSUMED = "assumed UTC"
 """Where the zone of a log comes from that nothing tells."""

@@ -21,7 +21,7 @@ from kafkatx.histories.logs.observers import QUIET_MS, ConnectionFailure, Observ
 from kafkatx.terms.clocks import DELIVERY_TIMEOUT_MS, REQUEST_TIMEOUT_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 
 ANSWER_SLACK_MS = 1_000
 """What an answer may take beyond request.timeout.ms until the client's line of it: its poll, and other requests."""

@@ -24,8 +24,8 @@ from kafkatx.terms.clocks import DAY_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
-from kafkatx.text.named_errors import MET, NAMED
-from kafkatx.text.statements import TIMEOUT
+from kafkatx.text.prose.named_errors import MET, NAMED
+from kafkatx.text.prose.statements import TIMEOUT
 
 ENOUGH = 2
 """Weight of statements that makes a cause the likelier one."""

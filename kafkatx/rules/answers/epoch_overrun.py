@@ -14,7 +14,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.explanation import Words, remedy, ruled_out, step
 from kafkatx.words.values import facts
 

@@ -14,7 +14,7 @@ from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.explanation import Words, left_open, remedy, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Refs, facts

@@ -24,7 +24,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.settings.one_broker import small
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.explanation import Words, included, left_open, remedy, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick

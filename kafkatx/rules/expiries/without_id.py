@@ -21,7 +21,7 @@ from kafkatx.rules.expiries.forgotten import UNMAPPED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Statement
-from kafkatx.text.statements import ONLY_IDEMPOTENT
+from kafkatx.text.prose.statements import ONLY_IDEMPOTENT
 from kafkatx.words.explanation import Words, included, left_open, remedy, step
 from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.template import pick

@@ -10,7 +10,7 @@ from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 
 ABORT = "abortTransaction"
 FATAL = "fatal"

@@ -11,7 +11,7 @@ from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.records import dataclass
-from kafkatx.text.sayings import EndGivenUp, Saying, wait_in
+from kafkatx.text.error_messages.sayings import EndGivenUp, Saying, wait_in
 
 RETRIED_WITHIN_MS = 5_000
 """A call that begins so soon after the one before it was given up is the same commit, tried again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkatx.text.misuses import MisuseKind
+from kafkatx.text.error_messages.misuses import MisuseKind
 from kafkatx.words.template import pick
 
 WHO = "[ of {client.transactional_id}]"

@@ -27,7 +27,7 @@ from kafkatx.rules.settings.missing_topics import is_missing
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.breaks import Break, break_in
+from kafkatx.text.error_messages.breaks import Break, break_in
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs

@@ -17,7 +17,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.outages.sights import Brokers
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.breaks import Break, break_in
+from kafkatx.text.error_messages.breaks import Break, break_in
 from kafkatx.text.logs.contexts import MARKERS
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
 from kafkatx.words.facts import client_name

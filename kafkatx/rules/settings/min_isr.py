@@ -21,7 +21,7 @@ from kafkatx.rules.settings.one_broker import small
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs, testimony_refs
 from kafkatx.words.template import pick

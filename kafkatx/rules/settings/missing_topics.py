@@ -18,7 +18,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import first_of_each, statements_of
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.breaks import MetadataWait, metadata_wait_in, unknown_topics_in
+from kafkatx.text.error_messages.breaks import MetadataWait, metadata_wait_in, unknown_topics_in
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs, testimony_refs

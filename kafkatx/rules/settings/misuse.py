@@ -17,8 +17,8 @@ from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.setting_names import is_known, kafka_name
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.text.events import Setting
-from kafkatx.text.sayings import Saying
 from kafkatx.words.evidence_refs import begin_row
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, remedy, step

@@ -16,7 +16,7 @@ from kafkatx.histories.logs.testimony import is_in_sentence, told_id
 from kafkatx.rules.settings.too_large import too_large_case
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.refusals import Refusal, refusal_in
+from kafkatx.text.error_messages.refusals import Refusal, refusal_in
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
 from kafkatx.words.facts import client_name

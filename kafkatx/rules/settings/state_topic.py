@@ -15,7 +15,7 @@ from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.refusals import resized_in
+from kafkatx.text.error_messages.refusals import resized_in
 from kafkatx.words.explanation import Words, remedy, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Count, Refs, facts

@@ -15,7 +15,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sizes import Limiter, TooLargeSize, size_in
+from kafkatx.text.error_messages.sizes import Limiter, TooLargeSize, size_in
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs

@@ -11,7 +11,7 @@ from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.line_owners import is_network_thread
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, remedy, ruled_out, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs

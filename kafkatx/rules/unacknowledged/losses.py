@@ -14,7 +14,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.distinct import distinct
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
-from kafkatx.text.sayings import Saying
+from kafkatx.text.error_messages.sayings import Saying
 from kafkatx.words.values import Count, Duration, NameList
 
 SETTING = "unable to satisfy gap-less"

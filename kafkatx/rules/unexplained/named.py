@@ -18,9 +18,9 @@ from kafkatx.rules.candidates.weighing import MOST
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts, in_title, spoken_candidate
 from kafkatx.terms.catalogue.entries import OF_FRAMES
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.error_messages.sayings import is_done_again, names_read_committed
 from kafkatx.text.events import Statement
-from kafkatx.text.sayings import is_done_again, names_read_committed
-from kafkatx.text.statements import ONLY_IDEMPOTENT
+from kafkatx.text.prose.statements import ONLY_IDEMPOTENT
 from kafkatx.words.explanation import Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.template import pick

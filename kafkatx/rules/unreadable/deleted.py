@@ -36,7 +36,7 @@ from kafkatx.rules.unreadable.retention import (
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import is_leaders_deletion
+from kafkatx.text.error_messages.sayings import is_leaders_deletion
 from kafkatx.words.evidence_refs import data_ref, marker_ref, time_or_none
 from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import instant

@@ -40,11 +40,11 @@ from kafkatx.text.logs.thinning import Thinning
 from kafkatx.text.logs.traced import Traced
 from kafkatx.text.logs.windows import window_of
 from kafkatx.text.logs.writers import BROKER, UNKNOWN, Writers
-from kafkatx.text.named_errors import named_on_page
 from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.prose.named_errors import named_on_page
+from kafkatx.text.prose.statements import statements_on_page
 from kafkatx.text.releases_told import releases_on_page
 from kafkatx.text.settings.printed import ValuesBlocks
-from kafkatx.text.statements import statements_on_page
 from kafkatx.text.told_lines import told_lines
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 Small texts are cut line by line. Of a large one the beginning and places all over it are looked at: where they show
 nothing but lines of logs, it is a log, and only the literals that dumps begin with are searched in it; what surrounds
 them is cut line by line. Any other large text is cut as a small one is. A page without a line of any tool that names
-errors of Kafka is a part all the same: what people say of them (text/named_errors.py).
+errors of Kafka is a part all the same: what people say of them (text/prose/named_errors.py).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from kafkatx.terms.regex import regex
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.logs.bare import tells
 from kafkatx.text.logs.json_lines import read_record
-from kafkatx.text.named_errors import errors_in, names_something
 from kafkatx.text.pages.cutting import cut, cut_file
 from kafkatx.text.pages.growing import TOOLS
 from kafkatx.text.pages.likeness import goes_on, is_log_line
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.pasted import LONGEST_PREFIX, as_printed
 from kafkatx.text.printed.tool_lines import tool_lines
+from kafkatx.text.prose.named_errors import errors_in, names_something
+from kafkatx.text.prose.statements import statements_on_page
 from kafkatx.text.settings.files import is_settings
-from kafkatx.text.statements import statements_on_page
 
 LARGE = 4 << 20
 """Bytes above which a text is not read line by line when it is a log."""

@@ -31,7 +31,7 @@ from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.pasted import undecorated, unescaped
 from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
-from kafkatx.text.statements import statements_on_page
+from kafkatx.text.prose.statements import statements_on_page
 from kafkatx.text.tools.tables import TableRow, table_rows, time_told
 
 _OF_KAFKA = frozenset({"producerid", "producerepoch", "currenttransactionstartoffset"})

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.text import named_errors
 from kafkatx.text.logs import fragments, layouts, source_code, spelled, wrappers
+from kafkatx.text.prose import named_errors
 from tests.text.logs.recorded import recorded_lines, recorded_texts
 
 MADE = st.text(st.sampled_from("aT .:_\u00a0\u2003\tx\x1c"), max_size=24)

@@ -19,8 +19,8 @@ from kafkatx.terms.regex import regex
 from kafkatx.text.events import Statement
 from kafkatx.text.framed_pages import FramedPage
 from kafkatx.text.logs.sentences import Sentence
-from kafkatx.text.named_errors import TRAIT
-from kafkatx.text.spoken_cases import without_what_went_well
+from kafkatx.text.prose.named_errors import TRAIT
+from kafkatx.text.prose.spoken_cases import without_what_went_well
 
 OCCASION = "when"
 NEAR = 3

@@ -33,8 +33,8 @@ from kafkatx.text.logs.source_code import is_literal, is_of_code
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained, taught
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.spoken_cases import says_solved, spoken_cases, where_it_fails
-from kafkatx.text.statements import speaking_on
+from kafkatx.text.prose.spoken_cases import says_solved, spoken_cases, where_it_fails
+from kafkatx.text.prose.statements import speaking_on
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
@@ -42,7 +42,7 @@ MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 and neither he nor a program says a word of transactions."""
 SOLVED, TRAIT = "solved", "spoken_trait"
 """Names of the statement that what a page tells of is over, and of what else it tells of a failure
-(text/spoken_traits.py), whose own name is in `error`."""
+(text/prose/spoken_traits.py), whose own name is in `error`."""
 OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 """Parts of the names of calls of a transactional producer, in any language."""
 FAILED, KAFKA_FAILED = "failed", "kafka_failed"
@@ -169,7 +169,7 @@ def _named_in(page: FramedPage) -> tuple[Statement, ...]:
         said += _traits_beside(page, said)
     said += _symptoms_on(of_calls, of_frames=True)
     if named and not said and all(one.name == NAMED for one in named):
-        from kafkatx.text.reported_errors import as_met
+        from kafkatx.text.prose.reported_errors import as_met
 
         named = as_met(page, named, MET)
     if not (named or said):
@@ -212,7 +212,7 @@ def _traits_beside(page: FramedPage, said: Sequence[Statement]) -> list[Statemen
 
 def _traits(page: FramedPage, cases: Sequence[Sentence]) -> list[Statement]:
     """What a text tells of failures that no table knows: asked of few texts, so loaded for them."""
-    from kafkatx.text.spoken_traits import traits_told
+    from kafkatx.text.prose.spoken_traits import traits_told
 
     return traits_told(page, cases)
 
