@@ -28,6 +28,14 @@ class Level(IntEnum):
     error = 4
 
 
+LEVELS_OF_KAFKA = "TRACE|DEBUG|INFO|WARN|ERROR"
+"""What Kafka's programs log at, as it stands in lines: alternatives of a pattern, as the next two are. What each means
+is in text/logs/layouts.py."""
+LEVELS_OF_LOG4J = f"{LEVELS_OF_KAFKA}|FATAL"
+LOUD_LEVELS = "TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE"
+"""Those of log4j and java.util.logging that people know for levels, written in capitals."""
+
+
 class EventKind(IntEnum):
     """Kinds of events. In brackets: the columns filled beside the common ones."""
 

@@ -2,16 +2,16 @@
 
 import pytest
 
+from kafkatx.terms import events
 from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
-from kafkatx.text import levels
 from kafkatx.text.logs import bare, error_names, source_code, stamps
 from kafkatx.text.prose.named_errors import errors_in
 from tests.evidence import ROOT
 
 SHAPES = {
     **{f"error_names.{name}": getattr(error_names, name) for name in vars(error_names) if name.isupper()},
-    "levels.OF_KAFKA": levels.OF_KAFKA,
-    "levels.LOUD": levels.LOUD,
+    "events.LEVELS_OF_KAFKA": events.LEVELS_OF_KAFKA,
+    "events.LOUD_LEVELS": events.LOUD_LEVELS,
     "stamps.DATED": stamps.DATED,
     "stamps.DATED_ANYHOW": stamps.DATED_ANYHOW,
     "stamps.TIMED": stamps.TIMED,

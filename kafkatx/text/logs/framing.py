@@ -16,10 +16,9 @@ from dataclasses import replace
 
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.clocks import DAY_MS
-from kafkatx.terms.events import Level
+from kafkatx.terms.events import LEVELS_OF_LOG4J, Level
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
-from kafkatx.text.levels import OF_LOG4J
 from kafkatx.text.logs.contexts import CLIENTS, NOTHING, Context, split_context, with_thread
 from kafkatx.text.logs.error_names import PACKAGES, SIMPLE_CLASS
 from kafkatx.text.logs.fronts import Parted, parted
@@ -70,7 +69,7 @@ _CONTINUED = regex(
     r"#\d{1,3} (?:[^\s:]{1,300}\(\d{1,7}\)|\[internal function\]): |#\d{1,3} \{main\}|\[stacktrace\]|Stack trace:$"
 )
 _REMNANT = regex(
-    rf"(?P<front>[^\n]{{0,200}}?)\b(?P<level>{OF_LOG4J})\]? {{1,4}}"
+    rf"(?P<front>[^\n]{{0,200}}?)\b(?P<level>{LEVELS_OF_LOG4J})\]? {{1,4}}"
     r"(?:\[(?P<thread>[^\[\]]{1,250})\] )?(?P<logger>[A-Za-z_$][\w.$-]{0,249}?) {1,8}[-:] (?P<message>.*)",
     re.DOTALL,
 )

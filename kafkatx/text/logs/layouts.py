@@ -13,10 +13,9 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 
-from kafkatx.terms.events import Level
+from kafkatx.terms.events import LOUD_LEVELS, Level
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
-from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import STAMP
 
 MOST_REMEMBERED = 1024
@@ -65,7 +64,7 @@ _FIELDS = {
     "prefix": r"(?:\[[^\n]{1,300}?\] (?:- )?)?",
     "source": r"(?P<logger>[a-z]\w{1,60}\.(?:cc|h))",
     "digit": r"(?P<number>[0-7])",
-    "loud": rf"(?P<level>{LOUD})(?::|(?=[ \t]))",
+    "loud": rf"(?P<level>{LOUD_LEVELS})(?::|(?=[ \t]))",
     "client": r"(?=\[[^\[\]]{0,120}[cC]lient_?[Ii]d=|\[Transaction|\[?stream-(?:thread|client))",
     "message": r"(?P<message>.*)",
 }

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafkatx.terms.catalogue.templates import one_blank
+from kafkatx.terms.events import LEVELS_OF_LOG4J
 from kafkatx.terms.regex import regex
-from kafkatx.text.levels import OF_LOG4J
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.contexts import CLIENTS
 from kafkatx.text.logs.error_names import ANSWER, CLASS, NOT_WITHIN
@@ -55,7 +55,7 @@ _ROOT = regex(_ROOTS)
 _CUT_CLASS = regex(rf"{NOT_WITHIN}{_ROOTS}(?:[\w$]+\.)*[\w$]*$")
 _CLASS = regex(CLASS)
 _OPEN_END = regex(r"(?:Exception|Error|Throwable|Caused by|due to|Error Message):$|\bdue to$")
-_OPEN_FRONT = regex(rf"\[?{DATED}:\d\d.{{0,250}}(?:\b(?:{OF_LOG4J})|[\]:-])$", re.DOTALL)
+_OPEN_FRONT = regex(rf"\[?{DATED}:\d\d.{{0,250}}(?:\b(?:{LEVELS_OF_LOG4J})|[\]:-])$", re.DOTALL)
 _CLIENT = regex(rf"\[(?:{CLIENTS})\b")
 _WRITER = regex(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
 _NAMED_FRONT = regex(r"[A-Za-z][\w.-]{0,60}[\s|:]{1,6}\S")

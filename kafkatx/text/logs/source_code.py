@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 
 from kafkatx.terms.regex import regex
-from kafkatx.text.entities import without_entities
+from kafkatx.text.printed.letters import without_entities
 from kafkatx.text.remembered import remembered
 
 BEGINNINGS = r"//|/\*|\* |import |const |let |var |func |fn |def |class |throw |raise |return |if |\}|@|<"

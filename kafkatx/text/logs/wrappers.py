@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from kafkatx.terms.events import LOUD_LEVELS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex, regex_of_names
-from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 from kafkatx.text.remembered import remembered
 
@@ -62,7 +62,7 @@ class Wrapper:
 
 
 _PRIORITY = r"(?:<\d{1,3}>)?"
-_LEVEL = rf"(?:{LOUD}|NOTICE|CRITICAL)"
+_LEVEL = rf"(?:{LOUD_LEVELS}|NOTICE|CRITICAL)"
 _PROGRAM = r"(?P<writer>[\w.@/-]{1,120})(?:\[\d{1,10}\])?"
 _FRONT = rf"(?=\[?(?:{STAMP})|%[0-7]\|1\d{{9}}\.|\[?{_LEVEL}\b[\] :|])"
 """How a line of a logger begins."""

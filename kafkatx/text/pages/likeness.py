@@ -10,9 +10,9 @@ import re
 
 from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.terms.catalogue.templates import one_blank
+from kafkatx.terms.events import LOUD_LEVELS
 from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.bare import tells
 from kafkatx.text.logs.defect_texts import shows_defect
 from kafkatx.text.logs.error_names import ANSWER, PACKAGES
@@ -28,7 +28,7 @@ _TIME = (
     r"|\d{1,2}[./ -](?:\d\d|[A-Z][a-z]{2})[./ -]\d{2,4}[ ,T:]+\d{1,2}:\d\d"
     r"|(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} +\d{1,2},? (?:\d{4},? )?\d{1,2}:\d\d:\d\d|\d{10,13}(?:\.\d{3,6})?[ |]"
 )
-_LEVEL = rf"(?:{LOUD})\b[\]:|]?\s"
+_LEVEL = rf"(?:{LOUD_LEVELS})\b[\]:|]?\s"
 _OPENING = rf"(?:\x1b\[[0-9;]*m|{LOST_COLOUR}|[\[(\"'`<]|<\d{{1,3}}>(?:\d )?)*"
 _LOG = regex(
     rf"{_OPENING}(?:{_TIME}|{_LEVEL})|\[[\w.-]{{1,40}}\] (?:{_TIME})"

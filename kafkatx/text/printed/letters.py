@@ -1,4 +1,4 @@
-"""What word processors, web pages and mail put in the place of ASCII."""
+"""What word processors, web pages and mail put in the place of ASCII: other letters, and HTML's entities (`&gt;`)."""
 
 from __future__ import annotations
 
@@ -10,3 +10,12 @@ LETTERS: dict[str, str | None] = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
 }
 """Letters and what was typed; None where nothing was."""
+
+
+def without_entities(text: str) -> str:
+    """Return a text with the letters that its entities stand for; their table is loaded where a text has any."""
+    if "&" not in text:
+        return text
+    from html import unescape
+
+    return unescape(text)

@@ -10,8 +10,7 @@ import json
 import re
 
 from kafkatx.terms.regex import regex
-from kafkatx.text.entities import without_entities
-from kafkatx.text.printed.letters import LETTERS
+from kafkatx.text.printed.letters import LETTERS, without_entities
 
 LONGEST_LINE = 1 << 16
 """Characters of a line that are looked at; a longer one stays as it is."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 
+from kafkatx.terms.events import LEVELS_OF_KAFKA
 from kafkatx.terms.regex import regex
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.levels import OF_KAFKA
 
 _STATES = "|".join(state.name for state in TransactionState)
 _OWN_STATES = "|".join(state.name for state in TransactionState if state.name not in ("Empty", "Dead"))
@@ -36,7 +36,9 @@ _CELLS = {
         rf"\btopic[_ -]?partitions{_MARK}[\[{{(]?((?:[\w.-]{{1,249}}-\d{{1,9}}(?:, ?)?){{1,1000}})", re.I
     ),
 }
-_LOGGED = regex(rf"\b(?:{OF_KAFKA})\b|TransactionMetadata\(|payload:|,state=|^\W{{0,3}}\d{{4}}-\d\d-\d\d[T ]\d\d:")
+_LOGGED = regex(
+    rf"\b(?:{LEVELS_OF_KAFKA})\b|TransactionMetadata\(|payload:|,state=|^\W{{0,3}}\d{{4}}-\d\d-\d\d[T ]\d\d:"
+)
 
 
 def named_cells(text: str) -> dict[str, str] | None:

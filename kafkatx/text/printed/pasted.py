@@ -11,10 +11,9 @@ from dataclasses import field
 
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
-from kafkatx.text.entities import without_entities
 from kafkatx.text.printed.contents import is_longer_by
 from kafkatx.text.printed.dump_lines import exact_line, row_of
-from kafkatx.text.printed.letters import LETTERS
+from kafkatx.text.printed.letters import LETTERS, without_entities
 from kafkatx.text.printed.line_kinds import (
     ANCHOR,
     BEGINNINGS,

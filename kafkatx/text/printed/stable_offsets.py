@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafkatx.terms.events import LEVELS_OF_KAFKA
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
-from kafkatx.text.levels import OF_KAFKA
 
 _BY_READER = r"(?:\bend[_ ]?offsets?\b\W{{0,3}}{0}\b\)?|\b{0}\b\W{{0,3}}end(?:[_ ]?offsets?)?\b)"
 """An end as a reader of one isolation level is told it: the two words in either order."""
@@ -27,7 +27,7 @@ _END = (
 _POSITION = r"(?:\bposition\b|\bapp_offset\b|\bstored_offset\b|\bcommitted(?:[ _-]?offset)?\b|\bcurrent[ _-]?offset\b)"
 _VALUE = r"[`\"'*]{0,3}\s{0,4}(?:[:=]|\bis\b|\bat\b)?\s{0,4}(?:\{[\w.-]{1,260}=)?[`\"'*]{0,3}(\d{1,18})\b"
 _STABLE_AT, _END_AT, _POSITION_AT = (regex(name + _VALUE, re.IGNORECASE) for name in (_STABLE, _END, _POSITION))
-_LOGGED = regex(rf"\b(?:{OF_KAFKA})\b|^%\d\||PartitionData\(|MessageSet size")
+_LOGGED = regex(rf"\b(?:{LEVELS_OF_KAFKA})\b|^%\d\||PartitionData\(|MessageSet size")
 _OBJECT = regex(r"\{[^{}]{0,8000}\"ls_offset\"[^{}]{0,8000}\}")
 _OF_OBJECT = regex(r"\"partition\"\s*:\s*(\d{1,9})")
 _TOPICS = regex(r"\"topic\"\s*:\s*\"([\w.-]{1,249})\"|\"([\w.-]{1,249})\"\s*:\s*\{\s*\"partitions\"\s*:")

@@ -15,11 +15,11 @@ from math import prod
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.loading import statement_patterns
+from kafkatx.terms.events import LEVELS_OF_KAFKA
 from kafkatx.terms.regex import regex
 from kafkatx.text.connect_status import failed_in_status
 from kafkatx.text.events import Statement
 from kafkatx.text.framed_pages import FramedPage, framed_page
-from kafkatx.text.levels import OF_KAFKA
 from kafkatx.text.lines import Page
 from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
@@ -73,7 +73,7 @@ ANYWHERE = (" abort --", "Task{id=", "kafka-console-consumer")
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
 _STAMPED = regex(STAMP)
-_LEVEL = regex(rf"^.{{0,80}}?\b(?:{OF_KAFKA})\b[\s:|\]]{{1,4}}")
+_LEVEL = regex(rf"^.{{0,80}}?\b(?:{LEVELS_OF_KAFKA})\b[\s:|\]]{{1,4}}")
 _KAFKAS = regex(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
 _OF_SETTING = r"(?:\bKAFKA_[A-Z_]{3,80}\b|\b[A-Z_]*CONFIG\b|\b[A-Z_]*TRANSACTION(?:AL)?_ID\b|\b[A-Z_]+_ONCE\b)"
 """A constant of the clients, or a variable of an image, that is the name of a setting or its value."""
