@@ -19,9 +19,9 @@ from kafkatx.histories.logs.testimony import speaking
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
-from kafkatx.text.events import Statement
+from kafkatx.text.events import FAILED, KAFKA_FAILED, MET, NAMED, SOLVED, SYMPTOM, TRAIT, Statement
 from kafkatx.text.logs.calls import call_in
-from kafkatx.text.prose.named_errors import FAILED, KAFKA_FAILED, MET, NAMED, OF_WAITS, SOLVED, SYMPTOM, TRAIT
+from kafkatx.text.prose.named_errors import OF_WAITS
 
 if TYPE_CHECKING:
     from kafkatx.findings.spoken_causes import FittingCause

@@ -13,8 +13,8 @@ from kafkatx.findings.told_failures import FATAL, ToldFailure, told_failures
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import statements_of
+from kafkatx.text.events import FOREIGN
 from kafkatx.text.logs.calls import TRANSACTIONAL
-from kafkatx.text.prose.named_errors import FOREIGN
 from kafkatx.text.whole_pages import LARGEST_PAGE
 
 OF_ANY = frozenset({

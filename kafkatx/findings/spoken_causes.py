@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from kafkatx.terms.catalogue.entries import SpokenCause, SpokenTrait
 from kafkatx.terms.catalogue.loading import spoken_causes, spoken_traits
 from kafkatx.terms.records import dataclass
-from kafkatx.text.events import Statement
-from kafkatx.text.prose.named_errors import TRAIT
+from kafkatx.text.events import TRAIT, Statement
 
 LONGEST = 40
 """Characters of the words of a trait that are quoted."""

@@ -34,7 +34,7 @@ from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.given_up_ends.attempts import Attempt, attempts_of, telling_rows
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.prose.named_errors import SYMPTOM
+from kafkatx.text.events import SYMPTOM
 from kafkatx.words.explanation import (
     ActorWords,
     Bound,

@@ -79,6 +79,17 @@ class Statement:
     error: str = ""
 
 
+MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
+"""Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
+and neither he nor a program says a word of transactions."""
+SOLVED, TRAIT = "solved", "spoken_trait"
+"""Names of the statement that what a page tells of is over, and of what else it tells of a failure
+(prose/spoken_traits.py), whose own name is in `error`."""
+FAILED, KAFKA_FAILED = "failed", "kafka_failed"
+"""Symptoms of a text that says in words of no table that something of transactions failed, or of Kafka's, if it says no
+word of transactions."""
+
+
 @dataclass(frozen=True, slots=True)
 class LogSource:
     """A text that events stand in: the path as given, what was read of it, and what is known of its clock.

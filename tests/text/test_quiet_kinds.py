@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kafkatx.text.events import FAILED, KAFKA_FAILED, MET, SYMPTOM
 from kafkatx.text.lines import Page, lines
-from kafkatx.text.prose.named_errors import FAILED, KAFKA_FAILED, MET, SYMPTOM, named_in
+from kafkatx.text.prose.named_errors import named_in
 
 MANUAL = (
     "Kafka Exception InvalidTxnStateException",

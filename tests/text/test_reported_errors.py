@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kafkatx.text.events import MET, NAMED
 from kafkatx.text.lines import Page, lines
-from kafkatx.text.prose.named_errors import MET, NAMED, named_in
+from kafkatx.text.prose.named_errors import named_in
 
 REPORTED = (
     "The transactional producer may reach a state where OUT_OF_ORDER_SEQUENCE_NUMBER errors get thrown. "

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kafkatx.text.events import FAILED, KAFKA_FAILED
 from kafkatx.text.lines import Page, lines
-from kafkatx.text.prose.named_errors import FAILED, KAFKA_FAILED, named_in
+from kafkatx.text.prose.named_errors import named_in
 
 TOLD = (
     "Our exactly-once sink loses rows of Kafka on every second checkpoint.",

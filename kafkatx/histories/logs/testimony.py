@@ -23,8 +23,7 @@ from kafkatx.terms.catalogue.loading import statement_weights
 from kafkatx.terms.clocks import DAY_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
-from kafkatx.text.events import Statement
-from kafkatx.text.prose.named_errors import MET, NAMED
+from kafkatx.text.events import MET, NAMED, Statement
 from kafkatx.text.prose.statements import TIMEOUT
 
 ENOUGH = 2

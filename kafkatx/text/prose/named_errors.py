@@ -25,7 +25,7 @@ from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
 from kafkatx.terms.kept_tables import kept_table
 from kafkatx.terms.regex import regex
-from kafkatx.text.events import Statement
+from kafkatx.text.events import FAILED, FOREIGN, KAFKA_FAILED, MET, NAMED, SOLVED, SYMPTOM, Statement
 from kafkatx.text.framed_pages import FramedPage, framed_page
 from kafkatx.text.lines import Line, Page
 from kafkatx.text.logs.sentences import Sentence, is_of_any_case, sentences_at
@@ -37,17 +37,8 @@ from kafkatx.text.prose.spoken_cases import says_solved, spoken_cases, where_it_
 from kafkatx.text.prose.statements import speaking_on
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
-MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
-"""Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
-and neither he nor a program says a word of transactions."""
-SOLVED, TRAIT = "solved", "spoken_trait"
-"""Names of the statement that what a page tells of is over, and of what else it tells of a failure
-(text/prose/spoken_traits.py), whose own name is in `error`."""
 OF_CALLS = ("ransaction", "Txn", "roducerI", "_txn", "_pid")
 """Parts of the names of calls of a transactional producer, in any language."""
-FAILED, KAFKA_FAILED = "failed", "kafka_failed"
-"""Symptoms of a text that says in words of no table that something of transactions failed, or of Kafka's, if it says no
-word of transactions."""
 MOST = 32
 """Statements of a page that are kept."""
 OF_KAFKAS_WORDS = frozenset(

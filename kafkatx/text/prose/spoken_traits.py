@@ -16,10 +16,9 @@ from functools import cache
 from kafkatx.terms.catalogue.entries import SpokenTrait
 from kafkatx.terms.catalogue.loading import spoken_traits
 from kafkatx.terms.regex import regex
-from kafkatx.text.events import Statement
+from kafkatx.text.events import TRAIT, Statement
 from kafkatx.text.framed_pages import FramedPage
 from kafkatx.text.logs.sentences import Sentence
-from kafkatx.text.prose.named_errors import TRAIT
 from kafkatx.text.prose.spoken_cases import without_what_went_well
 
 OCCASION = "when"
