@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from kafkatx.cli import completion
-from kafkatx.cli.common import console_for, output, outside
+from kafkatx.cli.destination import console_for, output, outside
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     Colour,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from kafkatx.cli.common import console_for, output
+from kafkatx.cli.destination import console_for, output
 from kafkatx.cli.diagnose import FailOn
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import OutputOptions, ReadingOptions, ReleaseOption, as_option, release_option

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from kafkatx.cli import completion
-from kafkatx.cli.common import console_for, output
+from kafkatx.cli.destination import console_for, output
 from kafkatx.cli.engines import Engine, EngineOption, MasterOption, is_on_spark
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import output
+from kafkatx.cli.destination import output
 from kafkatx.cli.dump_tool import ToolOptions
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import AsOption, Format, FormatOption, JsonOption, OutOption, QuietOption, as_option

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kafkatx.cli import completion
-from kafkatx.cli.common import console_for, output
+from kafkatx.cli.destination import console_for, output
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import OutputOptions
 from kafkatx.terms.errors import UsageError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from kafkatx.cli import completion
-from kafkatx.cli.common import console_for, output, outside
+from kafkatx.cli.destination import console_for, output, outside
 from kafkatx.cli.engines import Engine, EngineOption, MasterOption, is_on_spark
 from kafkatx.cli.export_spark import TableFormat, export_on_spark, refuse_what_is_not_for_here
 from kafkatx.cli.options import (

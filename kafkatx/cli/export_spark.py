@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, TextIO
 
-from kafkatx.cli.common import console_for, output
+from kafkatx.cli.destination import console_for, output
 from kafkatx.cli.options import Colour
 from kafkatx.terms.errors import EngineError, NothingReadableError, UsageError
 

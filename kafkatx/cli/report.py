@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kafkatx.cli.common import output, outside
+from kafkatx.cli.destination import output, outside
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     OutOption,

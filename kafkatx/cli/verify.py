@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import console_for, output
+from kafkatx.cli.destination import console_for, output
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     AsOption,

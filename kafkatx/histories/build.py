@@ -13,10 +13,10 @@ from kafkatx.histories.counted import Counted
 from kafkatx.histories.data_endings import with_data_endings
 from kafkatx.histories.endings import endings, testified
 from kafkatx.histories.log_endings import log_endings
+from kafkatx.histories.logs.build import build_log_model
 from kafkatx.histories.logs.clocks import References
 from kafkatx.histories.logs.corroboration import nobody
 from kafkatx.histories.logs.ends import ends_of, name_codes
-from kafkatx.histories.logs.telling import tell_logs
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.partition_transactions import PartitionTransactions
 from kafkatx.histories.skewed_clocks import is_one_clock, known_difference
@@ -89,7 +89,7 @@ def build(
 def with_logs(model: CaptureModel, logs: LogFacts, log_zone_ms: int | None = None) -> CaptureModel:
     """Lay logs beside a model of rows and data: clients, clocks, witnesses, and what those say of how things ended."""
     t, ids, ends = model.transactions, model.labels.transactional_ids, model.ends
-    told = tell_logs(logs, References(model.initialisations, t, ids), log_zone_ms)
+    told = build_log_model(logs, References(model.initialisations, t, ids), log_zone_ms)
     ended, seen = ends.rows(), nobody(len(t))
     if len(told.events):
         seen = witnesses(told, ends_of(t, ended.data_epoch, name_codes(told, ids)))

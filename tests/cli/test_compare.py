@@ -134,7 +134,7 @@ def test_backwards_the_hanging_transaction_is_new_and_fails(golden, saved, story
 
 
 def test_long_lists_say_how_many_more_there_are():
-    from kafkatx.cli.common import console_for
+    from kafkatx.cli.destination import console_for
     from kafkatx.cli.options import Colour
 
     findings = [found(f"{number:02}", transactional_id=f"id-{number:02}") for number in range(MOST_LISTED + 2)]

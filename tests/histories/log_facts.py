@@ -21,8 +21,8 @@ import numpy as np
 
 from kafkatx.histories import build
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.build import build_log_model
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.histories.logs.telling import tell_logs
 from kafkatx.kernels.rows import EVENT
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource, Setting, Thrown, Trace
@@ -148,7 +148,7 @@ def facts(lines: Iterable[Line], sources: Iterable[Source] = (), blocks: Iterabl
 
 def log_story(given: LogFacts, log_zone_ms: int | None = None) -> LogModel:
     """Interpret logs that come without anything else."""
-    return tell_logs(given, log_zone_ms=log_zone_ms)
+    return build_log_model(given, log_zone_ms=log_zone_ms)
 
 
 def with_logs(model: CaptureModel, given: LogFacts, log_zone_ms: int | None = None) -> CaptureModel:

@@ -1,6 +1,6 @@
 """Many clients and many nameless lines in one log: each line is looked at by itself."""
 
-from kafkatx.histories.logs.telling import tell_logs
+from kafkatx.histories.logs.build import build_log_model
 from kafkatx.terms.events import EventKind
 from tests.histories.log_facts import FENCED, facts, line
 from tests.work import lines_run
@@ -25,12 +25,12 @@ def many(clients):
 
 def test_four_times_as_many_clients_and_nameless_lines_are_four_times_the_work():
     few, crowd = many(100), many(400)
-    assert len(tell_logs(crowd).clients) == 400
-    assert lines_run(lambda: tell_logs(crowd)) < 5 * lines_run(lambda: tell_logs(few))
+    assert len(build_log_model(crowd).clients) == 400
+    assert lines_run(lambda: build_log_model(crowd)) < 5 * lines_run(lambda: build_log_model(few))
 
 
 def test_a_nameless_line_is_of_the_only_client_that_tells_of_its_exception_within_a_second():
-    model = tell_logs(
+    model = build_log_model(
         facts(
             [
                 line(APPLICATION, 0, EventKind.to_fatal, transactional_id="a", client_id="one", error=FENCED),

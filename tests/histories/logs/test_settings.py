@@ -2,8 +2,8 @@
 
 import pytest
 
+from kafkatx.histories.logs.build import build_log_model
 from kafkatx.histories.logs.settings import Origin, Settings, default_of, defaults_of, plain_value, release_of
-from kafkatx.histories.logs.telling import tell_logs
 from kafkatx.terms.events import EventKind
 from kafkatx.text.events import Setting
 from tests.histories.log_facts import Given, facts, line, settings
@@ -13,7 +13,7 @@ TIMEOUT = "transaction.timeout.ms"
 
 
 def given(*blocks: Given) -> Settings:
-    return tell_logs(facts([], blocks=blocks)).settings
+    return build_log_model(facts([], blocks=blocks)).settings
 
 
 def producer(path: str = "client.properties", at_line: int | None = None, **values: str) -> Given:
@@ -62,7 +62,7 @@ def test_the_default_of_any_release_is_nobodys_choice_where_the_release_is_unkno
 
 def test_one_release_has_one_default():
     client = Client(release="2.8.2").start("10:00:00")
-    model = tell_logs(facts(client.said, blocks=[producer(linger_ms="1")]))
+    model = build_log_model(facts(client.said, blocks=[producer(linger_ms="1")]))
     assert model.settings.value("producer", "acks", model.clients[0]).value == "1"
     assert model.settings.value("producer", "acks", "orders-1").origin is Origin.PERHAPS_DEFAULT
 
@@ -125,7 +125,7 @@ def test_one_broker_that_says_nothing_does_not_contradict():
 
 def test_the_brokers_release_decides_their_defaults():
     row = line("broker-1/server.log", "10:00:00", EventKind.broker_release, detail="2.4.1")
-    model = tell_logs(facts([row], blocks=[settings("server-1.properties", "broker", {"node.id": "1"})]))
+    model = build_log_model(facts([row], blocks=[settings("server-1.properties", "broker", {"node.id": "1"})]))
     interval = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
     assert model.settings.release == (2, 4, 1)
     assert model.settings.value("broker", interval).value == "60000"

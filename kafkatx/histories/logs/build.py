@@ -24,7 +24,7 @@ _Grants = tuple[tuple[Grants, Sequence[str]], ...]
 """Grants as rows and as brokers' logs show them, each with the names behind its numbers."""
 
 
-def tell_logs(facts: LogFacts, references: References | None = None, log_zone_ms: int | None = None) -> LogModel:
+def build_log_model(facts: LogFacts, references: References | None = None, log_zone_ms: int | None = None) -> LogModel:
     """Interpret logs and settings of one capture.
 
     `references` are times that the coordinator's rows know of events which logs show too; `log_zone_ms` is the zone of
