@@ -1,5 +1,13 @@
 """The pipeline on Spark: `register`, `read` and `diagnose` (docs/spark.md). The only room that imports PySpark.
 
+Doors     source, streaming: the data source, by request and conditions; reading: tables; diagnosis; exporting.
+Plan      planning, dealing, passes: which task reads what; looking: looks into files, as tasks.
+Tasks     rows, growth_rows, growing: rows of tables; pipeline, judging: the stages; conform, schema: as Spark has them.
+Export    export_steps, dealt_blocks: what tasks do; export_stage, export_store, export_lock: where it lies;
+          table_writing, writing_session: tables.
+Cluster   session, masters, installed: a session; shipping, spreading, workers, memory: Python workers; missing, trail,
+          failures: what went wrong there.
+
 Names are loaded when they are first used; without the extra `spark` that is one clear line.
 """
 
