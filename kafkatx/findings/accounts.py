@@ -5,7 +5,10 @@ Explained  a finding about its cause, at likely or proved, cites it, or is about
            that got no answer is what commit_outcome_unknown is about.
 Guessed    the same, but the finding is only possible: it carries the candidates.
 Excused    retried by the client itself, dropped by the application's own abort, or foreign to transactions: exceptions
-           of the application, failures of consumers.
+           of the application, failures of consumers. Never an exception that only wraps another one, whose lines
+           are cut off: which error it was nobody knows.
+Left       told by the rule unexplained_failure; so is a guess about what stands beside a fatal error that names no such
+           mechanism: it accounts for nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A folder with many modules tells in its docstring which of them does what: a map that lacks one is none."""
+"""A folder with many modules tells in its docstring which of them does what, docs/architecture.md how all is laid."""
 
 import ast
 import re
@@ -10,6 +10,9 @@ from tests.evidence import ROOT
 
 MANY = 24
 """Modules of a folder that nobody takes in at a glance."""
+MOST_LINES = 350
+"""Of a page that is read in a quarter of an hour; details stand in docstrings."""
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
 
 
 def modules(folder: Path) -> set[str]:
@@ -42,3 +45,17 @@ def test_a_map_names_nothing_that_is_gone(folder):
     texts = [path.read_text() for path in folder.glob("*.py")]
     known = {path.stem for path in (ROOT / "kafkatx").rglob("*.*")} | {path.name for path in folder.iterdir()}
     assert not [name for name in sorted(names - known) if not any(f"def {name}(" in text for text in texts)]
+
+
+def test_the_page_about_the_code_names_what_is_there():
+    files = {
+        path.relative_to(ROOT).as_posix() for part in ("kafkatx", "tests", "docs") for path in (ROOT / part).rglob("*")
+    }
+    named = set(re.findall(r"`([\w./]+\.(?:py|tsv|txt)|[\w.]+(?:/[\w.]+)*/)`", ARCHITECTURE))
+    assert not [
+        name for name in sorted(named) if not any(f"/{file}".endswith(f"/{name.rstrip('/')}") for file in files)
+    ]
+
+
+def test_the_page_about_the_code_stays_short():
+    assert len(ARCHITECTURE.splitlines()) <= MOST_LINES
