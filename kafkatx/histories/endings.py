@@ -170,10 +170,9 @@ def _decide(
     """Write the endings of some transactions, given what is known of them: protocol and epoch of the data."""
     known = (t["decided_at"] >= 0) & (t["started_at"] >= 0)
     found.duration_ms[:] = np.where(known, t["decided_at"] - t["started_at"], -1)
-    ended_by, verdict, reason = _of_aborts(
-        t, found.data_epoch, decision_epoch, goes_on, found.protocol, found.duration_ms, clocks.tolerance(t),
-        release_raises_epoch,
-    )  # fmt: skip
+    tolerance, is_last = clocks.tolerance(t), (t["next_state"] == NOTHING) & ~goes_on
+    shown = _shown(t, found.data_epoch, decision_epoch, found.protocol, found.duration_ms, tolerance)
+    ended_by, verdict, reason = _of_aborts(shown, is_last, tolerance > 0, release_raises_epoch)
     aborted, committed = t["decision"] == PREPARE_ABORT, t["decision"] == PREPARE_COMMIT
     found.ended_by[:] = np.where(aborted, ended_by, np.where(committed, EndedBy.client, EndedBy.open))
     found.verdict[:] = np.where(aborted, verdict, Verdict.proved)
@@ -202,72 +201,105 @@ def _by_commits(t: Array, epoch: Any, decision_epoch: Any, protocol: Any) -> Any
     return np.where(unstated & ~commits, told, protocol)
 
 
-def _of_aborts(
-    t: Array,
-    epoch: Any,
-    decision_epoch: Any,
-    goes_on: Any,
-    protocol: Any,
-    duration: Any,
-    tolerance: Any,
-    release_raises_epoch: bool,
-) -> tuple[Any, Any, Any]:
-    """EndedBy, Verdict and Reason as if every transaction had been aborted; the first answer that holds stands."""
-    known = (epoch >= 0) & (decision_epoch >= 0)
-    step = np.where(known, decision_epoch - epoch, -1)
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What rows show of transactions, a truth for each; times are held against transaction.timeout.ms of their rows.
+
+    `is_known`: both epochs are; `raised`: the end took an epoch more, as coordinators do; `over` and `within`: open for
+    longer than the timeout, or not as long, whatever clocks differ by; `near`: neither; `soon`: not longer than a
+    client takes that gives up by itself; `unlooked`: the coordinator need not have looked yet; `late`: it must have, at
+    any release. Then, by the row behind: `follows` a start with the next epoch, `init` and `prompt` so soon that it is
+    the one that caused the end; `went_on` the same epoch, `went_on_at_once` before a coordinator would have looked.
+    `may_be_v2`: no row tells the protocol, and transactions v2 were there.
+    """
+
+    classic: Any
+    v2: Any
+    is_known: Any
+    raised: Any
+    over: Any
+    within: Any
+    near: Any
+    soon: Any
+    unlooked: Any
+    late: Any
+    follows: Any
+    init: Any
+    prompt: Any
+    went_on: Any
+    went_on_at_once: Any
+    may_be_v2: Any
+
+
+def _shown(t: Array, epoch: Any, decision_epoch: Any, protocol: Any, duration: Any, tolerance: Any) -> _Shown:
+    """Look at the rows; `duration` and `tolerance` in milliseconds, -1 where the start is not known."""
     v2, classic = protocol == Protocol.v2, protocol == Protocol.classic
-    by_coordinator = (classic & (t["decision_version"] == 2)) | (v2 & (step == 2))
-    raised = (classic & (step > 0)) | by_coordinator
-    timeout = t["timeout_ms"].astype(np.int64)
+    is_known, timeout = (epoch >= 0) & (decision_epoch >= 0), t["timeout_ms"].astype(np.int64)
+    step = np.where(is_known, decision_epoch - epoch, -1)
+    raised = (classic & ((step > 0) | (t["decision_version"] == 2))) | (v2 & (step == 2))
+    has_start = duration >= 0
     at_least = np.where(t["begin_timestamp"] >= 0, t["decided_at"] - t["begin_timestamp"], -1)
-    unstarted = (duration < 0) & (t["decided_at"] >= 0) & (at_least > timeout + tolerance)
-    over = ((duration > timeout + tolerance) & (duration >= 0) | unstarted) & (timeout >= 0)
-    within = (duration >= 0) & (duration <= timeout - tolerance)
-    late = duration > timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS
-    soon = (duration >= 0) & (duration <= timeout + GIVEN_UP_MS)
-    unlooked = (duration >= 0) & (duration <= timeout + CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS)
+    unstarted = ~has_start & (t["decided_at"] >= 0) & (at_least > timeout + tolerance)
+    over = ((duration > timeout + tolerance) & has_start | unstarted) & (timeout >= 0)
+    within = has_start & (duration <= timeout - tolerance)
     gap = t["next_timestamp"] - t["completion_timestamp"]
-    one_up = (t["next_epoch"] == t["completion_epoch"] + 1) | (t["next_producer_id"] != t["completed_producer_id"])
+    same_id = t["next_producer_id"] == t["completed_producer_id"]
+    one_up = (t["next_epoch"] == t["completion_epoch"] + 1) | ~same_id
     follows = (t["next_state"] == EMPTY) & (t["completion_timestamp"] >= 0) & one_up
-    init, prompt = follows & (gap <= RETRY_WINDOW_MS), follows & (gap <= PROMPT_RETRY_MS)
-    went_on = (
-        (t["next_state"] == ONGOING)
-        & (t["next_epoch"] == t["completion_epoch"])
-        & (t["next_producer_id"] == t["completed_producer_id"])
-    )
-    went_on_at_once = went_on & (gap <= PROMPT_RETRY_MS) & (duration <= timeout + CLEANUP_INTERVAL_MS)
-    near = raised & (duration >= 0) & (timeout >= 0) & ~over & ~within & ~init
+    went_on = (t["next_state"] == ONGOING) & (t["next_epoch"] == t["completion_epoch"]) & same_id
+    init, is_prompt = follows & (gap <= RETRY_WINDOW_MS), gap <= PROMPT_RETRY_MS
     unstated = (t["begin_version"] < 0) & (t["decision_version"] < 0)
-    may_be_v2 = unstated & (t["decided_at"] >= TRANSACTIONS_V2_SINCE_MS)
-    unseen = v2 & within & (t["next_state"] == NOTHING) & ~goes_on
+    return _Shown(
+        classic=classic,
+        v2=v2,
+        is_known=is_known,
+        raised=raised,
+        over=over,
+        within=within,
+        near=raised & has_start & (timeout >= 0) & ~over & ~within & ~init,
+        soon=has_start & (duration <= timeout + GIVEN_UP_MS),
+        unlooked=has_start & (duration <= timeout + CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS),
+        late=(duration > timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS) | unstarted,
+        follows=follows,
+        init=init,
+        prompt=follows & is_prompt,
+        went_on=went_on,
+        went_on_at_once=went_on & is_prompt & (duration <= timeout + CLEANUP_INTERVAL_MS),
+        may_be_v2=unstated & (t["decided_at"] >= TRANSACTIONS_V2_SINCE_MS),
+    )
+
+
+def _of_aborts(shown: _Shown, is_last: Any, two_clocks: Any, release_raises_epoch: bool) -> tuple[Any, Any, Any]:
+    """EndedBy, Verdict and Reason as if every transaction had been aborted; the first answer that holds stands.
+
+    `is_last`: nothing more is known of the id, `two_clocks`: start and end are of coordinators whose clocks may differ.
+    """
+    s, by, sure, why = shown, EndedBy, Verdict, Reason
+    own, ended = s.classic & ~s.raised & s.is_known, s.raised | s.v2
+    unraised = s.v2 & ~s.raised & s.over
     answers = [
-        (classic & ~raised & known & within, EndedBy.client, Verdict.proved, Reason.own_epoch),
-        (
-            classic & ~raised & known & over & release_raises_epoch,
-            EndedBy.client,
-            Verdict.proved,
-            Reason.own_epoch_late,
-        ),
-        (classic & ~raised & known & over, EndedBy.unknown, Verdict.possible, Reason.no_bump_release),
-        (classic & ~raised & known, EndedBy.client, Verdict.likely, Reason.own_epoch),
-        (v2 & ~raised & over & went_on_at_once, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
-        (v2 & over & went_on & soon, EndedBy.timeout, Verdict.possible, Reason.over_timeout_went_on),
-        (v2 & over & went_on, EndedBy.timeout, Verdict.likely, Reason.over_timeout_went_on),
-        ((raised | v2) & over & prompt & unlooked, EndedBy.timeout, Verdict.possible, Reason.over_timeout_then_init),
-        ((raised | v2) & over & prompt, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
-        ((raised | v2) & over & (late | unstarted), EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
-        (raised & over & may_be_v2, EndedBy.timeout, Verdict.likely, Reason.over_timeout),
-        (v2 & ~raised & over & ~follows & soon, EndedBy.timeout, Verdict.possible, Reason.over_timeout_v2),
-        (v2 & ~raised & over & ~follows, EndedBy.timeout, Verdict.likely, Reason.over_timeout_v2),
-        (raised & over & (tolerance > 0), EndedBy.timeout, Verdict.likely, Reason.over_timeout_two_clocks),
-        ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),
-        (near, EndedBy.timeout, Verdict.likely, Reason.near_timeout),
-        (raised & within & init, EndedBy.new_instance, Verdict.likely, Reason.raised_then_init),
-        (raised & within, EndedBy.new_instance, Verdict.likely, Reason.raised_before_timeout),
-        (v2 & within & prompt, EndedBy.new_instance, Verdict.likely, Reason.v2_then_init),
-        (v2 & within & went_on, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
-        (unseen, EndedBy.client, Verdict.possible, Reason.v2_rows_end),
-        (v2 & within, EndedBy.client, Verdict.likely, Reason.v2_within_timeout),
+        (own & s.within, by.client, sure.proved, why.own_epoch),
+        (own & s.over & release_raises_epoch, by.client, sure.proved, why.own_epoch_late),
+        (own & s.over, by.unknown, sure.possible, why.no_bump_release),
+        (own, by.client, sure.likely, why.own_epoch),
+        (unraised & s.went_on_at_once, by.client, sure.likely, why.v2_client_went_on),
+        (s.v2 & s.over & s.went_on & s.soon, by.timeout, sure.possible, why.over_timeout_went_on),
+        (s.v2 & s.over & s.went_on, by.timeout, sure.likely, why.over_timeout_went_on),
+        (ended & s.over & s.prompt & s.unlooked, by.timeout, sure.possible, why.over_timeout_then_init),
+        (ended & s.over & s.prompt, by.timeout, sure.likely, why.over_timeout_then_init),
+        (ended & s.over & s.late, by.timeout, sure.likely, why.over_timeout_late),
+        (s.raised & s.over & s.may_be_v2, by.timeout, sure.likely, why.over_timeout),
+        (unraised & ~s.follows & s.soon, by.timeout, sure.possible, why.over_timeout_v2),
+        (unraised & ~s.follows, by.timeout, sure.likely, why.over_timeout_v2),
+        (s.raised & s.over & two_clocks, by.timeout, sure.likely, why.over_timeout_two_clocks),
+        (ended & s.over, by.timeout, sure.proved, why.over_timeout),
+        (s.near, by.timeout, sure.likely, why.near_timeout),
+        (s.raised & s.within & s.init, by.new_instance, sure.likely, why.raised_then_init),
+        (s.raised & s.within, by.new_instance, sure.likely, why.raised_before_timeout),
+        (s.v2 & s.within & s.prompt, by.new_instance, sure.likely, why.v2_then_init),
+        (s.v2 & s.within & s.went_on, by.client, sure.likely, why.v2_client_went_on),
+        (s.v2 & s.within & is_last, by.client, sure.possible, why.v2_rows_end),
+        (s.v2 & s.within, by.client, sure.likely, why.v2_within_timeout),
     ]
     conditions = [answer[0] for answer in answers]
     return (

@@ -209,7 +209,6 @@ class Folded:
     records: int
     shortest_ms: int | None
     longest_ms: int | None
-    slowest_marker_ms: int | None
     first_epoch: int | None
     last_epoch: int | None
     log_lines: int = 0

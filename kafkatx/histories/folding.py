@@ -119,8 +119,6 @@ def _fold(timeline: Timeline, first: int, end: int) -> Folded:
     spans = model.spans[items["row"][items["kind"] == LEFTOVER]]
     duration = model.ends.duration_ms[rows]
     duration = duration[duration >= 0]
-    decided, last = model.transactions["decided_at"][rows], sums.last_marker_at[rows]
-    waited = (last - decided)[(last >= 0) & (decided >= 0)]
     epochs = model.ends.data_epoch[rows]
     return Folded(
         at=int(items["at"].min()),
@@ -131,7 +129,6 @@ def _fold(timeline: Timeline, first: int, end: int) -> Folded:
         records=int(sums.records[rows].sum()) + int(spans["records"].sum()),
         shortest_ms=int(duration.min()) if len(duration) else None,
         longest_ms=int(duration.max()) if len(duration) else None,
-        slowest_marker_ms=int(waited.max()) if len(waited) else None,
         first_epoch=int(epochs[0]) if len(epochs) and epochs[0] >= 0 else None,
         last_epoch=int(epochs[-1]) if len(epochs) and epochs[-1] >= 0 else None,
         log_lines=int(items["lines"].sum()),

@@ -44,11 +44,10 @@ class Why(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Initialisations:
-    """Arrays parallel to model.initialisations: Why, Verdict, and the row of the transaction just before (-1: none)."""
+    """Arrays parallel to model.initialisations: Why and Verdict."""
 
     why: Any
     verdict: Any
-    preceding: Any
 
 
 def initialisations(model: CaptureModel) -> Initialisations:
@@ -85,7 +84,7 @@ def initialisations(model: CaptureModel) -> Initialisations:
     verdict = np.where(
         why == Why.takeover, model.ends.verdict[preceding] if len(model.transactions) else verdict, verdict
     )
-    return Initialisations(why, np.where(_is_witnessed(model, why, preceding), Verdict.proved, verdict), preceding)
+    return Initialisations(why, np.where(_is_witnessed(model, why, preceding), Verdict.proved, verdict))
 
 
 def _is_witnessed(model: CaptureModel, why: Any, preceding: Any) -> Any:

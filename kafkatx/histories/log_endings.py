@@ -259,12 +259,8 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
     if (told := testimony(logs, ending.rows[0], timeout)) is not None and told.is_enough:
         return replace(ending, ended_by=told.ended_by, told=told)
     if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
-        ended_by, other = EndedBy.timeout, EndedBy.new_instance
-        return replace(
-            ending, ended_by=ended_by, verdict=Verdict.possible, alternative=other, silent_since=silent_since
-        )
-    ended_by, other = EndedBy.new_instance, EndedBy.timeout
-    return replace(ending, ended_by=ended_by, verdict=Verdict.possible, alternative=other)
+        return replace(ending, ended_by=EndedBy.timeout, verdict=Verdict.possible, silent_since=silent_since)
+    return replace(ending, ended_by=EndedBy.new_instance, verdict=Verdict.possible)
 
 
 def _silent_since(logs: LogModel, client: ClientInstance, ending: LogEnding) -> int | None:

@@ -40,8 +40,8 @@ class LogEnding:
 
     `began` is when the transaction had begun at the latest (None: unknown), `at` its end or what shows it; `rows` are
     the lines that decide, `failures` what its client was answered; `takeover` where a new instance ended it; `excluded`
-    what excludes a timeout where no takeover is at hand. `alternative` is who may have ended it as well, where nothing
-    excludes that; `silent_since` the client's last sign before, where its silence speaks for a timeout.
+    what excludes a timeout where no takeover is at hand. `silent_since` is the client's last sign before, where its
+    silence speaks for a timeout. Of a possible end a timeout and a new instance are each other's alternative.
     """
 
     name: str
@@ -56,7 +56,6 @@ class LogEnding:
     failures: tuple[Failure, ...] = ()
     takeover: Fencing | None = None
     excluded: Excluded = Excluded.NOTHING
-    alternative: EndedBy | None = None
     silent_since: int | None = None
     told: Testimony | None = None
 

@@ -58,7 +58,7 @@ class Stretch:
 class OffsetAxis:
     """A partition from the first offset that counts to behind the last; `stable` is the last stable offset.
 
-    `holder_id` and `holder_epoch` are the producer that holds it, None where nothing does.
+    `holder_id` is the producer id that holds it, None where nothing does.
     """
 
     topic: str
@@ -67,7 +67,6 @@ class OffsetAxis:
     log_end: int
     stable: int
     holder_id: int | None
-    holder_epoch: int | None
     stretches: tuple[Stretch, ...]
     has_gaps: bool
 
@@ -94,7 +93,6 @@ def offset_axis(model: CaptureModel, extent: LogExtent) -> OffsetAxis | None:
         log_end=end,
         stable=min(stable, end),
         holder_id=int(model.spans["producer_id"][holder]) if holder is not None else None,
-        holder_epoch=int(model.spans["producer_epoch"][holder]) if holder is not None else None,
         stretches=tuple(_stretches(spans, _fates(model, rows), start, end)),
         has_gaps=extent.has_gaps,
     )
