@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from kafkatx.findings.one_failure import FailureFacts, alike, failure_case, failure_facts, says
 from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.unfinished_decisions import is_unfinished
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
 from kafkatx.kernels.growing import Array
@@ -25,7 +26,6 @@ from kafkatx.rules.answers.epoch_overrun import OVERRUN_WORDS, overrun_told
 from kafkatx.rules.epochs.loops import LOOP, loops
 from kafkatx.rules.epochs.rotations import ROTATED, rotated, rotations_of
 from kafkatx.rules.open_transaction import is_overdue, open_since
-from kafkatx.rules.stuck_prepare import is_unfinished
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import latest_row, time_or_none
 from kafkatx.words.explained import EvidenceRef

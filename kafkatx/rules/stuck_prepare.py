@@ -20,13 +20,20 @@ from kafkatx.findings.client_lines import only
 from kafkatx.findings.conditions import leads_a_partition
 from kafkatx.findings.grouping import DataColumns, columns_of_part
 from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.unfinished_decisions import (
+    IN_FLIGHT_MS,
+    decided_for_ms,
+    ends_a_page,
+    unfinished,
+    waits_for,
+    was_asked_for,
+)
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.rules.answers.markers import MARKER_WORDS, refused_markers
 from kafkatx.rules.answers.places import place_of
-from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
@@ -36,10 +43,11 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, data_ref, latest_row, marker_ref, parts_of, time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import instant, topic_partition
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition, facts
 
-IN_FLIGHT_MS, STUCK_MS = 10_000, 60_000
+STUCK_MS = 60_000
 MOST_TOLD, FEWEST_LISTED = 4, 2
 
 
@@ -62,7 +70,7 @@ class Facts:
     """A decided transaction; of the partitions whose marker is `missing` the first ones are `waiting`.
 
     `is_placed`: the evidence names its partitions, which a list of ids does not. `holder` is the broker that alone has
-    what is missing, of `known_brokers` whose directories are at hand.
+    what is missing, of `known_brokers` whose directories are at hand. `waited` are calls that gave up waiting for it.
     """
 
     id: str
@@ -78,6 +86,8 @@ class Facts:
     begin: Refs
     latest: Refs
     markers: Refs
+    waited: Refs
+    is_waiter_named: bool
 
     @property
     def places(self) -> str:
@@ -90,42 +100,11 @@ def find(model: CaptureModel) -> Found:
 
     Where no row is at hand, the coordinator's own lines about markers that were refused.
     """
-    for latest in model.latest[np.isin(model.latest["state"], list(PREPARED))]:
-        if is_unfinished(model, latest):
-            yield _stuck(model, latest, _age(model, latest))
+    for latest in unfinished(model):
+        yield _stuck(model, latest, decided_for_ms(model, latest))
     for case in refused_markers(model):
         if model.latest_of(model.id_code(case.transactional_id)) is None:
             yield case
-
-
-def is_unfinished(model: CaptureModel, latest: Array) -> bool:
-    """Whether an id's latest row is a decision that is no longer in flight, or the last one that a page shows."""
-    is_decided = int(latest["state"]) in PREPARED
-    return is_decided and (_age(model, latest) > IN_FLIGHT_MS or _ends_a_page(model, latest))
-
-
-def _ends_a_page(model: CaptureModel, latest: Array) -> bool:
-    """Whether somebody shows no row of the id behind the decision, which lasts milliseconds where all is well."""
-    log_extent, row = model.state_log_extents[int(latest["state_partition"])], int(latest["transaction_row"])
-    parts = parts_of(model, row) if row >= 0 else ()
-    is_marked = len(parts) > 0 and all(part["status"] == Status.MARKED for part in parts)
-    return log_extent.is_printed and not is_marked
-
-
-def _age(model: CaptureModel, latest: Array) -> int:
-    """Time since the decision, up to where the coordinator's log is known to reach; none where nothing tells it."""
-    if _was_asked_for(latest):  # decided at the latest when its timeout was over and the coordinator looked
-        return max(0, model.age_ms(int(latest["started_at"])) - int(latest["timeout_ms"]) - OLD_CLEANUP_INTERVAL_MS)
-    if latest["timestamp"] < 0:
-        return 0
-    log_extent = model.state_log_extents[int(latest["state_partition"])]
-    end = model.facts.evidence_end if model.is_latest_known(latest) else log_extent.newest
-    return max(0, end - int(latest["timestamp"]))
-
-
-def _was_asked_for(latest: Array) -> bool:
-    """Whether a coordinator was asked for it: such an answer has no time of update, and holds for the call."""
-    return bool(latest["updated_at"] < 0 <= latest["started_at"])
 
 
 def _stuck(model: CaptureModel, latest: Array, age: int) -> Case:
@@ -156,10 +135,10 @@ def _place(model: CaptureModel, missing: list[Array]) -> DataColumns:
 
 def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int) -> Verdict:
     """Proved where a partition at hand goes on without its marker, for longer than any retry, by a broker's clock."""
-    if _was_asked_for(latest):
+    if was_asked_for(latest):
         return Verdict.likely if age > STUCK_MS else Verdict.possible
     is_told_so = _is_refused(model, latest) or _is_one_of_most(model, latest) or _lacks_leader(model, missing)
-    if is_told_so and _ends_a_page(model, latest):
+    if is_told_so and ends_a_page(model, latest):
         return Verdict.likely
     is_soon = age <= IN_FLIGHT_MS
     if is_soon or not _is_last_so_far(model, latest) or _may_be_anothers(model, latest, missing):
@@ -250,6 +229,8 @@ def _facts(model: CaptureModel, latest: Array, age: int, parts: list[Array], mis
         begin=tuple(begin_row(model.transactions[row])) if row >= 0 else (),
         latest=(latest_row(latest),),
         markers=tuple(marker_ref(model, span) for span in markers[:MOST_TOLD]),
+        waited=event_refs(model, waits := waits_for(model, latest), MOST_TOLD),
+        is_waiter_named=any(model.logs.transactional_id(row) is not None for row in waits),
     )
 
 
@@ -320,6 +301,16 @@ WORDS = Words(
             ),
             each="waiting",
             cites="each.data",
+        ),
+        step(
+            pick(
+                "is_waiter_named",
+                {True: "initTransactions gave up waiting"},
+                "initTransactions of an id that is not named gave up waiting, probably for it",
+            ),
+            "while {id} stands in {state} it is answered CONCURRENT_TRANSACTIONS, and asks again",
+            cites="waited",
+            needs="waited",
         ),
     ),
     considered=(

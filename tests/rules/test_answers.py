@@ -105,6 +105,27 @@ def test_a_decision_that_does_not_end(told):
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
 
 
+@pytest.mark.parametrize(
+    ("line", "rules"),
+    [
+        ("{thrown}: Timeout expired after 60000ms while awaiting InitProducerId", {"stuck_prepare"}),
+        ("[Producer clientId=c, transactionalId=pay-7] {thrown}: Timeout expired after 60000ms while awaiting "
+         "InitProducerId", {"stuck_prepare"}),
+        ("[Producer clientId=c, transactionalId=pay-8] {thrown}: Timeout expired after 60000ms while awaiting "
+         "InitProducerId", {"stuck_prepare", "coordinator_unavailable"}),
+        ("{thrown}: Timeout expired after 60000ms while awaiting AddOffsetsToTxn",
+         {"stuck_prepare", "coordinator_unavailable"}),
+    ],
+    ids=["of no id", "of that id", "of another id", "another call"],
+)  # fmt: skip
+def test_a_call_that_gave_up_waited_for_the_decision_of_its_id(line, rules, told):
+    thrown = line.format(thrown="org.apache.kafka.common.errors.TimeoutException")
+    found = told(thrown, "", *(row.format(state="PrepareCommit", lasted=1_027_000) for row in DESCRIBE))
+    assert set(found) == rules
+    cited = {place.line for step in found["stuck_prepare"].steps for place in step.places}
+    assert (1 in cited) == (rules == {"stuck_prepare"})
+
+
 def test_partitions_of_coordinators_without_a_leader(told):
     found = told(TOPICS.format(topic="__transaction_state", leader="none"))["coordinator_unavailable"]
     assert (found.verdict, found.severity) == (Verdict.proved, Severity.error)

@@ -45,6 +45,7 @@ CALLS = {
     "abortTransaction": "abortTransaction", "beginAbort": "abortTransaction",
     "abort_transaction": "abortTransaction", "EndTxn(false)": "abortTransaction",
     "sendOffsetsToTransaction": "sendOffsetsToTransaction", "send_offsets_to_transaction": "sendOffsetsToTransaction",
+    "AddOffsetsToTxn": "sendOffsetsToTransaction", "TxnOffsetCommit": "sendOffsetsToTransaction",
     "doSend": "send", "send": "send", "produce": "send", "flush": "flush",
     "poll": "poll", "commitSync": "commitSync",
 }  # fmt: skip

@@ -18,6 +18,7 @@ from kafkatx.findings.one_failure import (
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.findings.told_twice import is_placed
+from kafkatx.findings.unfinished_decisions import is_kept_waiting
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.frameworks_named import owner_in_lines
 from kafkatx.histories.logs.log_model import LogModel
@@ -102,12 +103,15 @@ def _reason(model: CaptureModel, told: ToldFailure) -> Reason | None:
 
 
 def waited_in_vain(model: CaptureModel, known: set[int]) -> Iterator[Case]:
-    """Calls that got no answer from the coordinator, of which nothing but that is told, not even when: possible."""
+    """Calls that got no answer from the coordinator, of which nothing but that is told, not even when: possible.
+
+    One whose id waits for markers is told with the transaction that it waited for.
+    """
     logs = model.logs
     if len(logs.of_kind(EventKind.too_few_brokers, *LOST)):
         return
     for found in alike(model, lambda one: _has_waited(logs, one)):
-        if known.isdisjoint(found.rows):
+        if known.isdisjoint(found.rows) and not all(is_kept_waiting(model, row) for row in found.rows):
             owner = owner_in_lines(logs, found.rows)
             waited = WaitedInVain(**failure_facts(model, found), framework=owner)
             yield failure_case(model, found, waited, Verdict.possible, Severity.warning)
