@@ -26,6 +26,8 @@ OF_ID = np.dtype(
 and of how many that is known; the rows of its shortest and longest plain ones (-1: none)."""
 OF_PRODUCER = np.dtype([("producer_id", "i8"), ("last", "i8")])
 """A producer id, and the last span of it that a marker ended."""
+OF_GROUP = np.dtype([("producer_id", "i8"), ("transactions", "i8"), ("id_code", "i4"), ("partitions_code", "i4")])
+"""How many transactions of an id, a producer id and a list of partitions are counted."""
 COMPARED = np.dtype(
     [
         ("beside", "i8"),
@@ -41,6 +43,8 @@ COMPARED = np.dtype(
 )
 """What a plain participation is compared by with others: how far its marker lies before its decision (below 0) or
 behind its completion, where marker, start and decision lie, and who led their logs."""
+DONE, PRODUCERS_FULL, GROUPS_FULL = 0, 1, 2
+"""Why a kernel stopped."""
 MARKED = 0
 """Status of a participation whose marker is known (histories/transaction_partitions.py)."""
 
@@ -141,6 +145,52 @@ def look_at_rows(t: Any, ids: Any, slow_ms: int, held: Any) -> int:
 
 
 @kernel_inlined
+def slot_of_group(t: Any, row: int, slots: Any, groups: Any) -> int:
+    """Slot of a transaction's group in a table of open addressing: the one that holds it, or the free one."""
+    mask, producer_id = len(slots) - 1, t["producer_id"][row]
+    who, listed = int(t["id_code"][row]), int(t["partitions_code"][row])
+    slot = ((producer_id & 0xFFFFFFFF) * 40503 + who * 7919 + listed * 104729) & mask
+    while slots[slot] >= 0:
+        at = slots[slot]
+        if groups["producer_id"][at] == producer_id and groups["id_code"][at] == who:
+            if groups["partitions_code"][at] == listed:
+                break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel_lean
+def place_groups_of_rows(slots: Any, groups: Any, count: int) -> None:
+    """Fill an empty table of slots."""
+    for group in range(count):
+        slots[slot_of_group(groups, group, slots, groups)] = group
+
+
+@kernel_lean
+def count_groups(t: Any, held: Any, first: int, slots: Any, groups: Any, count: int) -> tuple[int, int, int]:
+    """Count the transactions from t[first] on that are not held, by groups (OF_GROUP).
+
+    Returns (why it stopped, transaction to go on with, groups): the caller makes room for groups and calls again.
+    """
+    for row in range(first, len(t)):
+        if held[row]:
+            continue
+        slot = slot_of_group(t, row, slots, groups)
+        group = slots[slot]
+        if group < 0:
+            if count == len(groups) or 2 * (count + 1) > len(slots):
+                return GROUPS_FULL, row, count
+            group = count
+            slots[slot] = group
+            groups["producer_id"][group] = t["producer_id"][row]
+            groups["id_code"][group], groups["partitions_code"][group] = t["id_code"][row], t["partitions_code"][row]
+            groups["transactions"][group] = 0
+            count += 1
+        groups["transactions"][group] += 1
+    return DONE, len(t), count
+
+
+@kernel_inlined
 def is_plain_part(rows: Any, number: int, transactions: Any, spans: Any, tolerance_ms: int) -> bool:
     """Whether the own COMMIT of a transaction ended its data here, as its row says in every respect."""
     span, row = rows["span"][number], rows["transaction"][number]
@@ -225,9 +275,6 @@ def turns_at_span(spans: Any, before: int, after: int) -> bool:
         return True
     step = int(spans["marker_epoch"][before]) - spans["producer_epoch"][before]
     return bool(step != int(spans["marker_epoch"][after]) - spans["producer_epoch"][after])
-
-
-DONE, PRODUCERS_FULL = 0, 1
 
 
 @kernel_lean
