@@ -22,10 +22,13 @@ from kafkatx.kernels.transaction_log import (
 )
 from kafkatx.segments.batches import Chunk, Rows, SegmentWalk
 from kafkatx.segments.damage import Damage
+from kafkatx.segments.free_arrays import lent
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 
 ROWS_PER_CALL = 32_768
+ROOMS = 64, 1_024, 16_384 + 1, ROWS_PER_CALL
+"""Rows that there is room for at once: few sizes, since memory is used again by its size."""
 CODEC_BITS = 7
 EXPECTED = {
     NO_RECORD: "a record inside its batch",
@@ -92,10 +95,11 @@ class StateWalk(SegmentWalk):
         """Read the records of uncompressed batches; `start` is the place in `data` of the file's first byte."""
         parts: list[Rows] = []
         number, record = 0, 0
-        room = min(ROWS_PER_CALL, int(batches["record_count"].clip(0).sum()) + 1)
+        wanted = int(batches["record_count"].clip(0).sum()) + 1
+        room = next(size for size in ROOMS if size >= min(wanted, ROWS_PER_CALL))
         problems = np.zeros(1024, PROBLEM)
         while number < len(batches):
-            out, places = np.empty(room, STATE), self._places(room)
+            out, places = lent(STATE.itemsize * room).view(STATE), self._places(room)
             count, bad, number, record = walk_states(
                 walk_states.view(data), start, batches, number, record, out, places, problems
             )
