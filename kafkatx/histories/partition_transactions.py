@@ -18,7 +18,6 @@ from kafkatx.kernels.spans import (
     BEFORE_LOG,
     OPEN,
     PRODUCERS_FULL,
-    SPANS_FULL,
     begin_producer,
     emit_span,
     fold_spans,
@@ -95,9 +94,7 @@ class SpanFold:
                 self.spans.filled,
             )
             self.producers.filled = int(self.log_extent["producers"][0])
-            if why == SPANS_FULL:
-                self.spans.make_room(len(self.spans.rows))
-            elif why == PRODUCERS_FULL:
+            if why == PRODUCERS_FULL:
                 self._room_for_producers()
         fold_spans.count(len(batches))
 
