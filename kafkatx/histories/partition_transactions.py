@@ -22,6 +22,7 @@ from kafkatx.kernels.spans import (
     emit_span,
     fold_spans,
     new_horizon,
+    place_producers,
     producer_slot,
 )
 from kafkatx.terms.records import dataclass
@@ -135,9 +136,8 @@ class SpanFold:
             return
         self.producers.make_room(len(self.producers.rows))
         self.slots = np.full(4 * len(self.producers.rows), -1, np.int32)
-        ids = self.producers.rows["producer_id"][: self.producers.filled]
-        for row, producer_id in enumerate(ids.tolist()):
-            self.slots[producer_slot.plain(producer_id, self.slots, self.producers.rows)] = row
+        place_producers.count(self.producers.filled)
+        place_producers(self.slots, self.producers.rows, self.producers.filled)
 
 
 def fold_partition(

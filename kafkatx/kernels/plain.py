@@ -26,6 +26,9 @@ OF_ID = np.dtype(
 and of how many that is known; the rows of its shortest and longest plain ones (-1: none)."""
 OF_PRODUCER = np.dtype([("producer_id", "i8"), ("last", "i8")])
 """A producer id, and the last span of it that a marker ended."""
+OF_LEADER = np.dtype([("leader_epoch", "i8"), ("first", "i8"), ("last", "i8"), ("oldest", "i8"), ("newest", "i8")])
+"""A leader, and of the markers that it wrote one behind the other the spans of those that are first and last, by their
+offsets and by their times (-1: none has one)."""
 OF_GROUP = np.dtype([("producer_id", "i8"), ("transactions", "i8"), ("id_code", "i4"), ("partitions_code", "i4")])
 """How many transactions of an id, a producer id and a list of partitions are counted."""
 COMPARED = np.dtype(
@@ -43,7 +46,7 @@ COMPARED = np.dtype(
 )
 """What a plain participation is compared by with others: how far its marker lies before its decision (below 0) or
 behind its completion, where marker, start and decision lie, and who led their logs."""
-DONE, PRODUCERS_FULL, GROUPS_FULL = 0, 1, 2
+DONE, PRODUCERS_FULL, GROUPS_FULL, LEADERS_FULL = 0, 1, 2, 3
 """Why a kernel stopped."""
 MARKED = 0
 """Status of a participation whose marker is known (histories/transaction_partitions.py)."""
@@ -277,31 +280,58 @@ def turns_at_span(spans: Any, before: int, after: int) -> bool:
     return bool(step != int(spans["marker_epoch"][after]) - spans["producer_epoch"][after])
 
 
+@kernel_inlined
+def note_leader(spans: Any, row: int, leaders: Any, at: int) -> None:
+    """Note what a marker is among those of its leader: of alike ones the first is the least, the last the greatest."""
+    offsets, times = spans["marker_offset"], spans["marker_timestamp"]
+    if leaders["first"][at] < 0 or offsets[row] < offsets[leaders["first"][at]]:
+        leaders["first"][at] = row
+    if leaders["last"][at] < 0 or offsets[row] >= offsets[leaders["last"][at]]:
+        leaders["last"][at] = row
+    if times[row] < 0:
+        return
+    if leaders["oldest"][at] < 0 or times[row] < times[leaders["oldest"][at]]:
+        leaders["oldest"][at] = row
+    if leaders["newest"][at] < 0 or times[row] >= times[leaders["newest"][at]]:
+        leaders["newest"][at] = row
+
+
 @kernel_lean
 def look_at_spans(
-    spans: Any, owner: Any, first: int, slots: Any, producers: Any, count: int, asked: Any, alone: Any
-) -> tuple[int, int, int]:
+    spans: Any, owner: Any, first: int, slots: Any, producers: Any, leaders: Any, counts: Any, asked: Any, alone: Any
+) -> tuple[int, int]:
     """Mark the spans of a partition that are asked for as the last of their producer or at a turn; and plain ones.
 
     `alone` gets those that no row owns and that are plain. Spans come in the order of their markers, open ones last.
-    Returns (why it stopped, span to go on with, producers): the caller makes room for producers and calls again, and
-    marks the last span of each producer in the end.
+    `counts` holds how many `producers` (OF_PRODUCER) and `leaders` (OF_LEADER, one for each run of its markers) there
+    are. Returns (why it stopped, span to go on with): the caller makes room and calls again, and marks those named by
+    both in the end.
     """
     for row in range(first, len(spans)):
         if owner[row] == -1:
             alone[row] = is_plain_alone(spans, row)
         if spans["marker_offset"][row] < 0:
             continue
+        at = counts[1] - 1
+        if at < 0 or leaders["leader_epoch"][at] != spans["leader_epoch"][row]:
+            at += 1
+            if at == len(leaders):
+                return LEADERS_FULL, row
         slot = producer_slot(spans["producer_id"][row], slots, producers)
         if slots[slot] < 0:
-            if count == len(producers) or 2 * (count + 1) > len(slots):
-                return PRODUCERS_FULL, row, count
-            slots[slot] = count
-            producers["producer_id"][count] = spans["producer_id"][row]
-            producers["last"][count] = -1
-            count += 1
+            if counts[0] == len(producers) or 2 * (counts[0] + 1) > len(slots):
+                return PRODUCERS_FULL, row
+            slots[slot] = counts[0]
+            producers["producer_id"][counts[0]] = spans["producer_id"][row]
+            producers["last"][counts[0]] = -1
+            counts[0] += 1
+        if at == counts[1]:
+            leaders["leader_epoch"][at] = spans["leader_epoch"][row]
+            leaders["first"][at] = leaders["last"][at] = leaders["oldest"][at] = leaders["newest"][at] = -1
+            counts[1] += 1
+        note_leader(spans, row, leaders, at)
         before = producers["last"][slots[slot]]
         if before >= 0 and ((owner[before] < 0) != (owner[row] < 0) or turns_at_span(spans, before, row)):
             asked[before] = asked[row] = True
         producers["last"][slots[slot]] = row
-    return DONE, len(spans), count
+    return DONE, len(spans)
