@@ -7,7 +7,7 @@ repeated or an overlapping file can't change it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -82,15 +82,18 @@ class Holes:
     end: int
     ranges: list[Range] = field(default_factory=list)
 
-    def feed(self, starts: Any, ends: Any, counts: Any) -> None:
-        """Carry on over rows; `counts` says of which rows the start means something.
+    def feed(self, starts: Any, ends: Any, counts: Callable[[], Any]) -> None:
+        """Carry on over rows; `counts` says, where that is asked, of which rows the start means something.
 
         Not of messages of magic 0 and 1.
         """
+        if starts[0] <= (starts[0] if self.end < 0 else self.end) and (starts[1:] - ends[:-1] <= 1).all():
+            self.end = int(ends[-1]) + 1
+            return
         before = np.empty(len(starts), np.int64)
         before[1:] = ends[:-1] + 1
         before[0] = starts[0] if self.end < 0 else self.end
-        found = np.flatnonzero((starts > before) & (starts > self.explained_below) & counts)
+        found = np.flatnonzero((starts > before) & (starts > self.explained_below) & counts())
         room = max(0, MOST_RANGES - len(self.ranges))
         for number in found[:room].tolist():
             self.ranges.append((max(int(before[number]), self.explained_below), int(starts[number])))

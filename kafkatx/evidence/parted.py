@@ -37,10 +37,14 @@ LEAD = 8
 
 @dataclass(frozen=True, slots=True)
 class Reads(Generic[T]):
-    """What is read of a file: the walk over an extent of it, what is taken of the walk beside the batches."""
+    """What is read of a file: the walk over an extent of it, what is taken of the walk beside the batches.
+
+    Who asks only for what is beside them `leaves_batches`: of a block the first and the last one stay.
+    """
 
     walk_of: WalkOf
     read: Callable[[Any], Iterator[tuple[Rows, T]]]
+    leaves_batches: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +76,11 @@ def _blocks(met: Iterator[Met[T]]) -> Iterator[Block[T]]:
     parts: list[Met[T]] = []
     rows = 0
     for part in met:
-        if parts and (rows + len(part[2]) > ROWS_PER_CHUNK or part[1] != parts[0][1]):
+        if parts and (rows + part[0].batches > ROWS_PER_CHUNK or part[1] != parts[0][1]):
             yield _block(parts)
             parts, rows = [], 0
         parts.append(part)
-        rows += len(part[2])
+        rows += part[0].batches
     if parts:
         yield _block(parts)
 
@@ -88,6 +92,11 @@ def _block(parts: list[Met[T]]) -> Block[T]:
     if len(parts) > 1:
         batches = _together([part[2] for part in parts])
     return Block(seen, met, batches, tuple(part[3] for part in parts))
+
+
+def _ends(batches: Rows) -> Rows:
+    """The first and the last of them, in memory of their own: what all lie in is used again."""
+    return batches[:: max(len(batches) - 1, 1)].copy()
 
 
 def _together(parts: list[Rows]) -> Rows:
@@ -181,6 +190,8 @@ class PartedFile(Generic[T]):
         """Walk over a stretch, behind `after` where that is known; what is before the position `known` is not told."""
         stretch = StretchReading(self._given, *cut, self._stretch_bytes, after, lead=LEAD, opened=self._shared.again)
         met = stretch.met(self._reads.walk_of, self._reads.read)
+        if self._reads.leaves_batches:
+            met = ((seen, stretches, _ends(batches), held) for seen, stretches, batches, held in met)
         yield from _blocks(piece for piece in met if piece[2]["position"][0] >= known)
         assert stretch.told is not None
         yield stretch.told

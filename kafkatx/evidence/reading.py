@@ -74,7 +74,7 @@ class PartitionReading:
         self.holes = Holes(self.plan.explained_below, min((one.reach.begin for one in self.files), default=-1))
         merge = Merge(shape, streams)
         for rows in merge.windows():
-            self.holes.feed(rows[shape.offset], rows[shape.last_offset], _means_its_offset(rows))
+            self.holes.feed(rows[shape.offset], rows[shape.last_offset], partial(_means_its_offset, rows))
             yield rows
         self._close(merge, shape)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.listed_aborts import mark_told
 from kafkatx.kernels.ordering import order_of, places_among
 from kafkatx.kernels.rows import HIDING_ENTRY
 from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, LOST_END, NO_DATA, OVER_GAP
@@ -34,7 +35,10 @@ def hiding_entries(indexes: Iterable[tuple[int, int, Array]], spans: Array) -> A
     broker does not ask them.
     """
     found = [np.zeros(0, HIDING_ENTRY)]
-    listed = [(base, end, entries) for base, end, entries in indexes if len(entries)]
+    left = ((base, end, _left_of(entries, spans)) for base, end, entries in indexes)
+    listed = [(base, end, entries) for base, end, entries in left if len(entries)]
+    if not listed:
+        return found[0]
     data = _Committed(
         spans, distinct(np.concatenate([np.zeros(0, np.int64), *(one["producer_id"] for *_, one in listed)]))
     )
@@ -42,6 +46,17 @@ def hiding_entries(indexes: Iterable[tuple[int, int, Array]], spans: Array) -> A
         for producer_id, rows in _numbers(entries["producer_id"]):
             found.append(_over(base, entries[rows], *data.below(producer_id, end)))
     return distinct(np.concatenate(found))
+
+
+def _left_of(entries: Array, spans: Array) -> Array:
+    """Entries without those that list what an ABORT marker ended: no other span of a producer lies within its own."""
+    producers, first, last = (
+        entries[name].astype(np.int64) for name in ("producer_id", "first_offset", "last_offset")
+    )
+    told = np.zeros(len(entries), bool)
+    mark_told.count(len(entries))
+    mark_told(producers, first, last, spans, told)
+    return entries[~told]
 
 
 class _Committed:

@@ -18,11 +18,11 @@ from kafkatx.kernels.spans import (
     BEFORE_LOG,
     OPEN,
     PRODUCERS_FULL,
-    SPANS_FULL,
     begin_producer,
     emit_span,
     fold_spans,
     new_horizon,
+    place_producers,
     producer_slot,
 )
 from kafkatx.terms.records import dataclass
@@ -95,9 +95,7 @@ class SpanFold:
                 self.spans.filled,
             )
             self.producers.filled = int(self.log_extent["producers"][0])
-            if why == SPANS_FULL:
-                self.spans.make_room(len(self.spans.rows))
-            elif why == PRODUCERS_FULL:
+            if why == PRODUCERS_FULL:
                 self._room_for_producers()
         fold_spans.count(len(batches))
 
@@ -138,9 +136,8 @@ class SpanFold:
             return
         self.producers.make_room(len(self.producers.rows))
         self.slots = np.full(4 * len(self.producers.rows), -1, np.int32)
-        ids = self.producers.rows["producer_id"][: self.producers.filled]
-        for row, producer_id in enumerate(ids.tolist()):
-            self.slots[producer_slot.plain(producer_id, self.slots, self.producers.rows)] = row
+        place_producers.count(self.producers.filled)
+        place_producers(self.slots, self.producers.rows, self.producers.filled)
 
 
 def fold_partition(

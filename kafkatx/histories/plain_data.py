@@ -25,8 +25,17 @@ from kafkatx.histories.producers_clocks import LEAST_MS
 from kafkatx.histories.transaction_partitions import TransactionPartitions
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array, with_length
-from kafkatx.kernels.plain import COMPARED, OF_PRODUCER, PRODUCERS_FULL, look_at_parts, look_at_spans
-from kafkatx.kernels.spans import ABORT, OPEN, producer_slot
+from kafkatx.kernels.plain import (
+    COMPARED,
+    DONE,
+    LEADERS_FULL,
+    OF_LEADER,
+    OF_PRODUCER,
+    PRODUCERS_FULL,
+    look_at_parts,
+    look_at_spans,
+)
+from kafkatx.kernels.spans import ABORT, OPEN, place_producers
 from kafkatx.terms.records import dataclass
 
 AT_ONCE = 1 << 14
@@ -57,16 +66,19 @@ def said_of_data(
     it is not `is_trusted` (offsets are missing, or a tool printed it) all are to be held.
     """
     rows, owner = parts.rows, parts.owner
-    aborted = (owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT)
+    aborted = np.flatnonzero(owner == -1)
+    aborted = aborted[(spans["first_offset"][aborted] >= 0) & (spans["marker_kind"][aborted] == ABORT)]
     producers = distinct(np.append(spans["producer_id"][aborted], hiding["producer_id"]))
     if not is_trusted:
         return OfData(distinct(rows["transaction"]), rows["transaction"][:0], producers, np.zeros(0, np.int32))
     is_plain, is_late, beside_others = _looked_at(transactions, rows, spans)
     asked, is_alone = _asked_for(spans, owner)
     alone = np.flatnonzero(is_alone & ~asked).astype(np.int32)
-    held = rows["transaction"][~is_plain], owner[asked & (owner >= 0)], beside_others
+    held = np.zeros(len(transactions), bool)
+    for numbers in (rows["transaction"][~is_plain], owner[asked & (owner >= 0)], beside_others):
+        held[numbers] = True
     late = rows["transaction"][is_late]
-    return OfData(distinct(np.concatenate(held)), distinct(late), producers, alone)
+    return OfData(np.flatnonzero(held), distinct(late), producers, alone)
 
 
 def _looked_at(transactions: Array, rows: Array, spans: Array) -> tuple[Array, Array, Array]:
@@ -90,32 +102,30 @@ def _looked_at(transactions: Array, rows: Array, spans: Array) -> tuple[Array, A
 def _asked_for(spans: Array, owner: Array) -> tuple[Array, Array]:
     """Which spans somebody asks for, whose ever they are; and which are plain and nobody's."""
     found, alone = np.zeros(len(spans), bool), np.zeros(len(spans), bool)
-    found[_last_of_producers(spans, owner, found, alone)] = True
-    is_open = spans["flags"] & OPEN != 0
-    if is_open.any():
+    producers, leaders = _looked_at_spans(spans, owner, found, alone)
+    found[producers["last"]] = True
+    is_open = np.flatnonzero(spans["flags"] & OPEN)
+    if len(is_open):
         found |= spans["marker_offset"] >= spans["first_offset"][is_open].min()
-    markers, times, leaders = (
-        np.ascontiguousarray(spans[name]) for name in ("marker_offset", "marker_timestamp", "leader_epoch")
-    )
-    for column, known in ((times, (markers >= 0) & (times >= 0)), (markers, markers >= 0)):
-        if known.all():
-            found[extremes(column, leaders)] = True
-        else:
-            places = np.flatnonzero(known)
-            found[places[extremes(column[places], leaders[places])]] = True
+    for column, names in (("marker_offset", ("first", "last")), ("marker_timestamp", ("oldest", "newest"))):
+        places = distinct(np.concatenate([leaders[name] for name in names]))
+        places = places[places >= 0]
+        found[places[extremes(spans[column][places], spans["leader_epoch"][places])]] = True
     return found, alone
 
 
-def _last_of_producers(spans: Array, owner: Array, asked: Array, alone: Array) -> Array:
-    """Look at each span (kernels/plain.py); returns the last ended span of each producer."""
-    look_at_spans.count(len(spans))
-    producers, slots, count = np.zeros(64, OF_PRODUCER), np.full(128, -1, np.int32), 0
-    row, why = 0, PRODUCERS_FULL
-    while why == PRODUCERS_FULL:
-        why, row, count = look_at_spans(spans, owner, row, slots, producers, count, asked, alone)
+def _looked_at_spans(spans: Array, owner: Array, asked: Array, alone: Array) -> tuple[Array, Array]:
+    """Look at each span (kernels/plain.py); returns what is known of producers and leaders of those that are ended."""
+    for kernel in (look_at_spans, place_producers):
+        kernel.count(len(spans))
+    producers, slots, leaders = np.zeros(64, OF_PRODUCER), np.full(128, -1, np.int32), np.zeros(64, OF_LEADER)
+    counts, row, why = np.zeros(2, np.int64), 0, PRODUCERS_FULL
+    while why != DONE:
+        why, row = look_at_spans(spans, owner, row, slots, producers, leaders, counts, asked, alone)
         if why == PRODUCERS_FULL:
             producers = with_length(producers, 2 * len(producers))
             slots = np.full(2 * len(producers), -1, np.int32)
-            for number, producer_id in enumerate(producers["producer_id"][:count].tolist()):
-                slots[producer_slot.plain(producer_id, slots, producers)] = number
-    return producers["last"][:count]
+            place_producers(slots, producers, int(counts[0]))
+        elif why == LEADERS_FULL:
+            leaders = with_length(leaders, 2 * len(leaders))
+    return producers[: counts[0]], leaders[: counts[1]]

@@ -19,9 +19,9 @@ from __future__ import annotations
 import numpy as np
 
 from kafkatx.histories.slow_markers import SLOW_MS, is_often
-from kafkatx.kernels.growing import Array
-from kafkatx.kernels.ordering import ranks
-from kafkatx.kernels.plain import look_at_rows, of_ids
+from kafkatx.kernels.distinct import distinct
+from kafkatx.kernels.growing import Array, with_length
+from kafkatx.kernels.plain import GROUPS_FULL, OF_GROUP, count_groups, look_at_rows, of_ids, place_groups_of_rows
 from kafkatx.kernels.rows import COUNTED, LISTED
 from kafkatx.terms.records import dataclass
 
@@ -52,30 +52,39 @@ def held_rows(t: Array, asked: AskedFor) -> Array:
     return held
 
 
-def counted_rows(t: Array, rows: Array, has_data: Array) -> Array:
-    """Count `rows` of transactions (dtype TRANSACTION) by id and producer id; `has_data`: of which data are at hand."""
-    ids, producers = t["id_code"][rows], t["producer_id"][rows]
-    if not len(rows):
+def counted_groups(t: Array, held: Array) -> Array:
+    """Count the transactions that are not held by id, producer id and list of partitions (dtype OF_GROUP)."""
+    for kernel in (count_groups, place_groups_of_rows):
+        kernel.count(len(t))
+    groups, slots, count, row, why = np.zeros(128, OF_GROUP), np.full(256, -1, np.int32), 0, 0, GROUPS_FULL
+    while why == GROUPS_FULL:
+        why, row, count = count_groups(t, held, row, slots, groups, count)
+        if why == GROUPS_FULL:
+            groups = with_length(groups, 4 * len(groups))
+            slots = np.full(2 * len(groups), -1, np.int32)
+            place_groups_of_rows(slots, groups, count)
+    return groups[:count]
+
+
+def counted_rows(groups: Array, has_data: Array) -> Array:
+    """Put groups of one id and producer id together (dtype COUNTED); `has_data`: of which lists data are at hand."""
+    if not len(groups):
         return np.zeros(0, COUNTED)
-    place, groups = ranks(producers, ids)
-    transactions = np.bincount(place, minlength=groups)
-    of_group = np.zeros(groups, np.int64)
-    of_group[place] = np.arange(len(rows))
-    found = np.zeros(groups, COUNTED)
-    found["id_code"], found["producer_id"] = ids[of_group], producers[of_group]
-    found["transactions"], found["with_data"] = transactions, np.bincount(place, weights=has_data, minlength=groups)
-    return found[transactions > 0]
+    order = np.lexsort((groups["producer_id"], groups["id_code"]))
+    ids, producers = groups["id_code"][order], groups["producer_id"][order]
+    begins = np.flatnonzero(np.append(True, (ids[1:] != ids[:-1]) | (producers[1:] != producers[:-1])))
+    transactions = groups["transactions"][order]
+    found = np.zeros(len(begins), COUNTED)
+    found["id_code"], found["producer_id"] = ids[begins], producers[begins]
+    found["transactions"] = np.add.reduceat(transactions, begins)
+    with_data = np.where(has_data[groups["partitions_code"][order]], transactions, 0)
+    found["with_data"] = np.add.reduceat(with_data, begins)
+    return found
 
 
-def listed_partitions(t: Array, rows: Array, partition_lists: list[tuple[int, ...]]) -> Array:
-    """Return the partitions that these transactions of each id list (dtype LISTED), each once."""
-    ids, lists = t["id_code"][rows], t["partitions_code"][rows]
-    if not len(rows):
-        return np.zeros(0, LISTED)
-    group, groups = ranks(lists, ids)
-    of_group = np.full(groups, -1, np.int64)
-    of_group[group] = np.arange(len(rows))
-    one = of_group[of_group >= 0]
-    listed = zip(ids[one].tolist(), lists[one].tolist(), strict=True)
-    pairs = sorted({(code, member) for code, number in listed for member in partition_lists[number]})
-    return np.array(pairs, LISTED)
+def listed_partitions(groups: Array, partition_lists: list[tuple[int, ...]]) -> Array:
+    """Return the partitions that transactions of each id list (dtype LISTED), each once."""
+    both = distinct(groups["id_code"].astype(np.int64) << 32 | groups["partitions_code"])
+    ids, lists = (both >> 32).tolist(), (both & 0xFFFFFFFF).tolist()
+    pairs = {(who, member) for who, number in zip(ids, lists, strict=True) for member in partition_lists[number]}
+    return np.array(sorted(pairs), LISTED)

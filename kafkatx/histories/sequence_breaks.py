@@ -24,7 +24,7 @@ from kafkatx.kernels.sequences import (
     SEQUENCED_PRODUCER,
     fold_sequences,
 )
-from kafkatx.kernels.spans import producer_slot
+from kafkatx.kernels.spans import place_producers
 
 __all__ = ["KNOWN_BATCHES", "LARGEST", "SequenceFold"]
 
@@ -67,5 +67,5 @@ class SequenceFold:
         self._producers = with_length(self._producers, 2 * len(self._producers))
         self._known = with_length(self._known, len(self._producers) * KNOWN_BATCHES)
         self._slots = np.full(2 * len(self._producers), -1, np.int32)
-        for row, producer_id in enumerate(self._producers["producer_id"][:filled].tolist()):
-            self._slots[producer_slot.plain(producer_id, self._slots, self._producers)] = row
+        place_producers.count(filled)
+        place_producers(self._slots, self._producers, filled)

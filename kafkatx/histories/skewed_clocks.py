@@ -19,6 +19,7 @@ import numpy as np
 from kafkatx.kernels.distinct import distinct, in_both
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import fits
+from kafkatx.kernels.ordering import order_of
 from kafkatx.kernels.spans import UNKNOWN_KIND
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 
@@ -43,8 +44,10 @@ def on_one_clock(transactions: Array, rows: Array, spans: Array) -> Array | None
 
     `rows` are matched by the times as they are; where that leaves nobody over on both sides no clock is asked.
     """
-    unclaimed, lacking = _unclaimed(rows, spans), _lacking(transactions, rows)
-    concerned = in_both(rows["partition_code"][lacking], spans["partition_code"][unclaimed])
+    lacking = _lacking(transactions, rows)
+    if not lacking.any():
+        return None
+    concerned = in_both(rows["partition_code"][lacking], spans["partition_code"][_unclaimed(rows, spans)])
     if not len(concerned):
         return None
     moved: Array | None = None
@@ -80,9 +83,10 @@ def left_over(transactions: Array, rows: Array, spans: Array) -> Iterator[tuple[
 
     Such a pair has one producer, epoch and kind; a marker that only repeats the one before it is nobody's.
     """
-    unclaimed, lacking = _unclaimed(rows, spans), _lacking(transactions, rows)
-    if not unclaimed.any() or not lacking.any():
+    lacking = _lacking(transactions, rows)
+    if not lacking.any():
         return
+    unclaimed = _unclaimed(rows, spans)
     producers = transactions["producer_id"][rows["transaction"]]
     for ours, theirs in ((rows["partition_code"], spans["partition_code"]), (producers, spans["producer_id"])):
         lacking &= np.isin(ours, distinct(theirs[unclaimed]))
@@ -172,12 +176,12 @@ def _largest_step_back(table: Array, log: str, epoch: str, time: str) -> int:
     """By how much a leadership's first time is at most older than the last one of a leadership before it."""
     first, last = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for block in _blocks(table):
-        told = block[(block[time] >= 0) & (block[epoch] >= 0)]
-        of_both = told[log].astype(np.int64) << 32 | told[epoch]
-        keys, group = np.unique(of_both, return_inverse=True)
-        lowest, highest = np.full(len(keys), np.iinfo(np.int64).max), np.full(len(keys), -1, np.int64)
-        np.minimum.at(lowest, group, told[time])
-        np.maximum.at(highest, group, told[time])
+        told = np.flatnonzero((block[time] >= 0) & (block[epoch] >= 0))
+        of_both = (block[log].astype(np.int64) << 32 | block[epoch])[told]
+        order = order_of(block[epoch][told], block[log][told]) if len(told) else told
+        times, ordered = block[time][told[order]], of_both[order]
+        begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(told) else told
+        keys, lowest, highest = ordered[begins], np.minimum.reduceat(times, begins), np.maximum.reduceat(times, begins)
         for both, low, high in zip(keys.tolist(), lowest.tolist(), highest.tolist(), strict=True):
             key = both >> 32, both & 0xFFFFFFFF
             first[key], last[key] = min(first.get(key, low), low), max(last.get(key, high), high)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
+from kafkatx.histories.either_end import from_either_end
 from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, near, on_one_clock
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.matching import match_groups
+from kafkatx.kernels.matching import note_matches, own_data
 from kafkatx.kernels.ordering import ranks
 from kafkatx.kernels.rows import TRANSACTION_PARTITION
 from kafkatx.kernels.spans import OPEN
@@ -82,26 +83,22 @@ def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tole
         rows["status"][number], rows["marker"][number] = Status.MARKED, span
     for number, span in left_over(transactions, rows, spans):
         rows["status"][number], owner[span] = Status.UNDECIDED, DISPUTED
-    rows["status"][(rows["status"] == Status.UNMARKED) & ~at_hand[rows["partition_code"]]] = Status.ELSEWHERE
-    ongoing = (rows["status"] == Status.UNMARKED) & (transactions["decision"][rows["transaction"]] < 0)
-    rows["status"][ongoing] = Status.ONGOING
+    unmarked = np.flatnonzero(rows["status"] == Status.UNMARKED)
+    is_ongoing = transactions["decision"][rows["transaction"][unmarked]] < 0
+    rows["status"][unmarked[is_ongoing]] = Status.ONGOING
+    rows["status"][unmarked[~at_hand[rows["partition_code"][unmarked]]]] = Status.ELSEWHERE
     _assign_data(transactions, rows, spans, owner)
     return TransactionPartitions(rows, owner)
 
 
 def _match(transactions: Array, rows: Array, spans: Array, owner: Array, tolerance_ms: int) -> None:
     """Write marker and status of each row, and which spans are in dispute; what that takes is given back at the end."""
-    groups = _groups(transactions, rows, spans)
-    ordered_rows = np.ascontiguousarray(rows["transaction"][groups.row_order])
-    forward, backward = _from_either_end(transactions, ordered_rows, spans, groups, tolerance_ms)
-    agreed = forward == backward
-    _settle(transactions, ordered_rows, spans, groups, forward, backward, agreed, tolerance_ms)
-    rows["marker"][groups.row_order] = np.where(agreed, forward, -1)
-    status = np.full(len(rows), Status.UNDECIDED, np.int8)
-    status[agreed] = Status.UNMARKED
-    status[agreed & (forward >= 0)] = Status.MARKED
-    rows["status"][groups.row_order] = status
-    _mark_undecided(owner, forward, backward, agreed)
+    forward, backward = from_either_end(transactions, rows, spans, tolerance_ms)
+    if (forward != backward).any():
+        _settle(transactions, rows, spans, forward, backward, tolerance_ms)
+    note_matches.count(len(rows))
+    known = Status.MARKED.value, Status.UNMARKED.value, Status.UNDECIDED.value
+    note_matches(rows, forward, backward, owner, *known, DISPUTED)
 
 
 def _match_moved(transactions: Array, rows: Array, spans: Array, moved: Array, owner: Array) -> None:
@@ -197,55 +194,28 @@ def _dense(keys: Array) -> Array:
     return ranks
 
 
-def _from_either_end(
-    transactions: Array, ordered_rows: Array, spans: Array, groups: _Groups, tolerance_ms: int
-) -> tuple[Array, Array]:
-    """Return the marker (-1 for none) that each row gets when its group is matched forward, and backward."""
-    forward, backward = np.full(len(ordered_rows), -1, np.int32), np.full(len(ordered_rows), -1, np.int32)
-    match_groups.count(len(ordered_rows))
-    match_groups(
-        transactions,
-        ordered_rows,
-        groups.row_bounds,
-        spans,
-        groups.span_order,
-        groups.span_bounds,
-        tolerance_ms,
-        forward,
-        backward,
-    )
-    return forward, backward
-
-
 def _settle(
-    transactions: Array,
-    ordered_rows: Array,
-    spans: Array,
-    groups: _Groups,
-    forward: Array,
-    backward: Array,
-    agreed: Array,
-    tolerance_ms: int,
+    transactions: Array, rows: Array, spans: Array, forward: Array, backward: Array, tolerance_ms: int
 ) -> None:
-    """Settle the stretches where the two directions disagree; what is settled counts as agreed from then on."""
+    """Settle the stretches where the two directions disagree: there both give what was found."""
+    groups = _groups(transactions, rows, spans)
+    order = groups.row_order
+    ordered_rows, markers, agreed = rows["transaction"][order], forward[order], (forward == backward)[order]
     disputed = distinct(np.searchsorted(groups.row_bounds, np.flatnonzero(~agreed), "right") - 1)
-    if not len(disputed):
-        return
-    exact = _from_either_end(transactions, ordered_rows, spans, groups, 0) if tolerance_ms else None
+    exact = from_either_end(transactions, rows, spans, 0) if tolerance_ms else None
     for group in disputed.tolist():
         first, end = int(groups.row_bounds[group]), int(groups.row_bounds[group + 1])
         begin, stop = groups.span_bounds[group]
         inside = slice(first, end)
         group_spans = groups.span_order[begin:stop]
-        for low, high, stretch in stretches(agreed[inside], forward[inside], ordered_rows[inside], group_spans):
-            here = slice(first + low, first + high)
+        for low, high, stretch in stretches(agreed[inside], markers[inside], ordered_rows[inside], group_spans):
+            here = order[first + low : first + high]
             found = settle(stretch, transactions, spans, tolerance_ms)
             if found is None and exact is not None:
                 found = _exact(spans, stretch.spans, exact[0][here], exact[1][here])
             if found is not None:
                 closed = [span if span >= 0 and spans["marker_offset"][span] >= 0 else -1 for span in found]
                 forward[here] = backward[here] = closed
-                agreed[here] = True
 
 
 def _exact(spans: Array, claimed: list[int], forward: Array, backward: Array) -> list[int] | None:
@@ -259,11 +229,6 @@ def _exact(spans: Array, claimed: list[int], forward: Array, backward: Array) ->
     return forward.tolist() if closed == set(forward[forward >= 0].tolist()) else None
 
 
-def _mark_undecided(owner: Array, forward: Array, backward: Array, agreed: Array) -> None:
-    for side in (forward, backward):
-        owner[side[~agreed & (side >= 0)]] = DISPUTED
-
-
 def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array) -> None:
     """Give every span with data its transaction.
 
@@ -271,18 +236,21 @@ def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array) -
     missing, the data
     are the span before it (or the open one) if its epoch is the transaction's and nobody else's marker claims it.
     """
-    marked = np.flatnonzero(rows["marker"] >= 0)
-    markers = rows["marker"][marked]
-    owner[markers] = rows["transaction"][marked]
-    with_data = spans["first_offset"][markers] >= 0
-    rows["span"][marked[with_data]] = markers[with_data]
-    del marked, markers, with_data
-    leftover = np.flatnonzero((rows["span"] < 0) & (rows["status"] != Status.ELSEWHERE))
-    free = np.zeros(len(spans), bool)
-    free[(owner == -1) & (spans["first_offset"] >= 0)] = True
-    if len(leftover) and free.any():
-        _assign_free(transactions, rows, spans, owner, leftover, np.flatnonzero(free))
+    own_data.count(len(rows))
+    own_data(rows, spans, owner)
+    leftover = np.flatnonzero(rows["span"] < 0)
+    leftover = leftover[rows["status"][leftover] != Status.ELSEWHERE]
+    free = _free(spans, owner)
+    if len(leftover) and len(free):
+        _assign_free(transactions, rows, spans, owner, leftover, free)
     _assign_cut_off(transactions, rows, spans, owner)
+
+
+def _free(spans: Array, owner: Array) -> Array:
+    """Data that are nobody's, nor in dispute: of most evidence few."""
+    free = np.flatnonzero(owner == -1)
+    found: Array = free[spans["first_offset"][free] >= 0]
+    return found
 
 
 def _assign_cut_off(transactions: Array, rows: Array, spans: Array, owner: Array) -> None:
@@ -291,9 +259,10 @@ def _assign_cut_off(transactions: Array, rows: Array, spans: Array, owner: Array
     A producer has one transaction at a time: what somebody else ended between its start and its decision is part of it.
     Of the two the row names the data that were ended otherwise.
     """
-    own = np.flatnonzero((rows["marker"] >= 0) & (rows["span"] == rows["marker"]))
-    free = np.flatnonzero((owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_timestamp"] >= 0))
-    if not len(own) or not len(free):
+    free = _free(spans, owner)
+    free = free[spans["marker_timestamp"][free] >= 0]
+    own = np.flatnonzero((rows["marker"] >= 0) & (rows["span"] == rows["marker"])) if len(free) else free
+    if not len(own):
         return
     theirs = rows["marker"][own]
     keys = _dense(np.stack([spans[name][np.append(theirs, free)] for name in ("producer_id", "partition_code")], 1))

@@ -26,6 +26,11 @@ OF_ID = np.dtype(
 and of how many that is known; the rows of its shortest and longest plain ones (-1: none)."""
 OF_PRODUCER = np.dtype([("producer_id", "i8"), ("last", "i8")])
 """A producer id, and the last span of it that a marker ended."""
+OF_LEADER = np.dtype([("leader_epoch", "i8"), ("first", "i8"), ("last", "i8"), ("oldest", "i8"), ("newest", "i8")])
+"""A leader, and of the markers that it wrote one behind the other the spans of those that are first and last, by their
+offsets and by their times (-1: none has one)."""
+OF_GROUP = np.dtype([("producer_id", "i8"), ("transactions", "i8"), ("id_code", "i4"), ("partitions_code", "i4")])
+"""How many transactions of an id, a producer id and a list of partitions are counted."""
 COMPARED = np.dtype(
     [
         ("beside", "i8"),
@@ -41,6 +46,8 @@ COMPARED = np.dtype(
 )
 """What a plain participation is compared by with others: how far its marker lies before its decision (below 0) or
 behind its completion, where marker, start and decision lie, and who led their logs."""
+DONE, PRODUCERS_FULL, GROUPS_FULL, LEADERS_FULL = 0, 1, 2, 3
+"""Why a kernel stopped."""
 MARKED = 0
 """Status of a participation whose marker is known (histories/transaction_partitions.py)."""
 
@@ -141,6 +148,52 @@ def look_at_rows(t: Any, ids: Any, slow_ms: int, held: Any) -> int:
 
 
 @kernel_inlined
+def slot_of_group(t: Any, row: int, slots: Any, groups: Any) -> int:
+    """Slot of a transaction's group in a table of open addressing: the one that holds it, or the free one."""
+    mask, producer_id = len(slots) - 1, t["producer_id"][row]
+    who, listed = int(t["id_code"][row]), int(t["partitions_code"][row])
+    slot = ((producer_id & 0xFFFFFFFF) * 40503 + who * 7919 + listed * 104729) & mask
+    while slots[slot] >= 0:
+        at = slots[slot]
+        if groups["producer_id"][at] == producer_id and groups["id_code"][at] == who:
+            if groups["partitions_code"][at] == listed:
+                break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel_lean
+def place_groups_of_rows(slots: Any, groups: Any, count: int) -> None:
+    """Fill an empty table of slots."""
+    for group in range(count):
+        slots[slot_of_group(groups, group, slots, groups)] = group
+
+
+@kernel_lean
+def count_groups(t: Any, held: Any, first: int, slots: Any, groups: Any, count: int) -> tuple[int, int, int]:
+    """Count the transactions from t[first] on that are not held, by groups (OF_GROUP).
+
+    Returns (why it stopped, transaction to go on with, groups): the caller makes room for groups and calls again.
+    """
+    for row in range(first, len(t)):
+        if held[row]:
+            continue
+        slot = slot_of_group(t, row, slots, groups)
+        group = slots[slot]
+        if group < 0:
+            if count == len(groups) or 2 * (count + 1) > len(slots):
+                return GROUPS_FULL, row, count
+            group = count
+            slots[slot] = group
+            groups["producer_id"][group] = t["producer_id"][row]
+            groups["id_code"][group], groups["partitions_code"][group] = t["id_code"][row], t["partitions_code"][row]
+            groups["transactions"][group] = 0
+            count += 1
+        groups["transactions"][group] += 1
+    return DONE, len(t), count
+
+
+@kernel_inlined
 def is_plain_part(rows: Any, number: int, transactions: Any, spans: Any, tolerance_ms: int) -> bool:
     """Whether the own COMMIT of a transaction ended its data here, as its row says in every respect."""
     span, row = rows["span"][number], rows["transaction"][number]
@@ -227,34 +280,58 @@ def turns_at_span(spans: Any, before: int, after: int) -> bool:
     return bool(step != int(spans["marker_epoch"][after]) - spans["producer_epoch"][after])
 
 
-DONE, PRODUCERS_FULL = 0, 1
+@kernel_inlined
+def note_leader(spans: Any, row: int, leaders: Any, at: int) -> None:
+    """Note what a marker is among those of its leader: of alike ones the first is the least, the last the greatest."""
+    offsets, times = spans["marker_offset"], spans["marker_timestamp"]
+    if leaders["first"][at] < 0 or offsets[row] < offsets[leaders["first"][at]]:
+        leaders["first"][at] = row
+    if leaders["last"][at] < 0 or offsets[row] >= offsets[leaders["last"][at]]:
+        leaders["last"][at] = row
+    if times[row] < 0:
+        return
+    if leaders["oldest"][at] < 0 or times[row] < times[leaders["oldest"][at]]:
+        leaders["oldest"][at] = row
+    if leaders["newest"][at] < 0 or times[row] >= times[leaders["newest"][at]]:
+        leaders["newest"][at] = row
 
 
 @kernel_lean
 def look_at_spans(
-    spans: Any, owner: Any, first: int, slots: Any, producers: Any, count: int, asked: Any, alone: Any
-) -> tuple[int, int, int]:
+    spans: Any, owner: Any, first: int, slots: Any, producers: Any, leaders: Any, counts: Any, asked: Any, alone: Any
+) -> tuple[int, int]:
     """Mark the spans of a partition that are asked for as the last of their producer or at a turn; and plain ones.
 
     `alone` gets those that no row owns and that are plain. Spans come in the order of their markers, open ones last.
-    Returns (why it stopped, span to go on with, producers): the caller makes room for producers and calls again, and
-    marks the last span of each producer in the end.
+    `counts` holds how many `producers` (OF_PRODUCER) and `leaders` (OF_LEADER, one for each run of its markers) there
+    are. Returns (why it stopped, span to go on with): the caller makes room and calls again, and marks those named by
+    both in the end.
     """
     for row in range(first, len(spans)):
         if owner[row] == -1:
             alone[row] = is_plain_alone(spans, row)
         if spans["marker_offset"][row] < 0:
             continue
+        at = counts[1] - 1
+        if at < 0 or leaders["leader_epoch"][at] != spans["leader_epoch"][row]:
+            at += 1
+            if at == len(leaders):
+                return LEADERS_FULL, row
         slot = producer_slot(spans["producer_id"][row], slots, producers)
         if slots[slot] < 0:
-            if count == len(producers) or 2 * (count + 1) > len(slots):
-                return PRODUCERS_FULL, row, count
-            slots[slot] = count
-            producers["producer_id"][count] = spans["producer_id"][row]
-            producers["last"][count] = -1
-            count += 1
+            if counts[0] == len(producers) or 2 * (counts[0] + 1) > len(slots):
+                return PRODUCERS_FULL, row
+            slots[slot] = counts[0]
+            producers["producer_id"][counts[0]] = spans["producer_id"][row]
+            producers["last"][counts[0]] = -1
+            counts[0] += 1
+        if at == counts[1]:
+            leaders["leader_epoch"][at] = spans["leader_epoch"][row]
+            leaders["first"][at] = leaders["last"][at] = leaders["oldest"][at] = leaders["newest"][at] = -1
+            counts[1] += 1
+        note_leader(spans, row, leaders, at)
         before = producers["last"][slots[slot]]
         if before >= 0 and ((owner[before] < 0) != (owner[row] < 0) or turns_at_span(spans, before, row)):
             asked[before] = asked[row] = True
         producers["last"][slots[slot]] = row
-    return DONE, len(spans), count
+    return DONE, len(spans)

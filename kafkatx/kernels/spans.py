@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.batches import walk_batches
-from kafkatx.kernels.engine import kernel_after, kernel_inlined
+from kafkatx.kernels.engine import kernel_after, kernel_inlined, kernel_lean
 
 DONE, SPANS_FULL, PRODUCERS_FULL = 0, 1, 2
 NO_DATA, BEFORE_LOG, MIXED_EPOCHS, OVER_GAP, OPEN, LOST_END = 1, 2, 4, 8, 16, 32
@@ -80,6 +80,13 @@ def producer_slot(producer_id: int, slots: Any, producers: Any) -> int:
     while slots[slot] >= 0 and producers["producer_id"][slots[slot]] != producer_id:
         slot = (slot + 1) & mask
     return slot
+
+
+@kernel_lean
+def place_producers(slots: Any, producers: Any, count: int) -> None:
+    """Fill an empty table of slots."""
+    for row in range(count):
+        slots[producer_slot(producers["producer_id"][row], slots, producers)] = row
 
 
 @kernel_inlined

@@ -120,7 +120,7 @@ class SegmentWalk:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the batches, then return; never raises for what the file holds."""
-        out = np.empty(self._most_rows, BATCH)
+        out = self._room()
         position: int | None = self.end
         stop = MORE_DATA
         while position is not None and stop != END:
@@ -139,14 +139,21 @@ class SegmentWalk:
                 self._is_behind_message = bool(out["magic"][count - 1] < 2)
                 self._wanted = self._worth_reading(out[:count])
                 self._steps.learn(out[:count], self._size - position)
-                rows, is_full = out[:count], 2 * count > len(out)
-                yield Chunk(rows if is_full else rows.copy(), self._buffer[: self._filled], self._buffer_position)
-                out = np.empty(self._most_rows, BATCH) if is_full else out
+                is_full = 2 * count > len(out)
+                yield Chunk(
+                    out[:count] if is_full else out[:count].copy(), self._buffer[: self._filled], self._buffer_position
+                )
+                del out  # what nobody looks at any more is given out again
+                out = self._room()
             self.end = position
             if position >= self._boundary and stop != END:
                 stop = MORE_DATA
             elif stop in (DAMAGED, TORN, WRONG_CRC):
                 position, self._is_behind_message = self._step_over(position, stop), False
+
+    def _room(self) -> Rows:
+        """An array for the batches of a chunk, whatever is in it."""
+        return lent(self._most_rows * BATCH.itemsize).view(BATCH)
 
     def _worth_reading(self, rows: Rows) -> int:
         """How many bytes to ask for next: where batches are larger than what a request costs, a header and little more.

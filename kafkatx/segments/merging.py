@@ -46,9 +46,11 @@ class Stream:
 
     def take(self, frontier: int, offset: str) -> Rows | None:
         """Remove and return the rows with an offset up to `frontier`."""
-        if self.rows is None:
-            return None
-        cut = int(np.searchsorted(self.rows[offset], frontier, "right"))
+        if self.rows is None or not len(self.rows):
+            return self.rows
+        cut = len(self.rows)
+        if self.rows[offset][-1] > frontier:
+            cut = int(np.searchsorted(self.rows[offset], frontier, "right"))
         taken, self.rows = self.rows[:cut], self.rows[cut:]
         return taken
 
@@ -154,13 +156,12 @@ class Merge:
 
     def _unite(self, parts: list[tuple[int, Rows]]) -> tuple[Rows, Any]:
         """Sort the rows of a window and drop repeats; returns rows and their sources."""
-        sources = np.concatenate([np.full(len(rows), source) for source, rows in parts])
-        rows = np.concatenate([rows for _, rows in parts]) if len(parts) > 1 else parts[0][1]
-        if len(parts) > 1:
-            order = self._order(rows, sources)
-            rows, sources = rows[order], sources[order]
-            rows, sources = self._once(rows, sources)
-        return rows, sources
+        of_parts = [np.broadcast_to(np.int64(source), len(rows)) for source, rows in parts]
+        if len(parts) == 1:
+            return parts[0][1], of_parts[0]
+        rows, sources = np.concatenate([rows for _, rows in parts]), np.concatenate(of_parts)
+        order = self._order(rows, sources)
+        return self._once(rows[order], sources[order])
 
     def _settle(self, rows: Rows, sources: Any) -> Iterator[Rows]:
         """Set aside what contradicts, but hold a window back until the row behind its last one is known.

@@ -48,19 +48,21 @@ class Names:
 
         -1 for null.
         """
+        least, greatest = (int(versions.min()), int(versions.max())) if len(versions) else (-1, -1)
+        if least == greatest and least in (0, 1):
+            return self._codes_of_version(least, data, starts, lengths)
         codes = np.full(len(starts), -1, np.int32)
         for version in (0, 1):
-            is_of_version = versions == version
-            if not is_of_version.any():
-                continue
-            of_version = lengths if is_of_version.all() else np.where(is_of_version, lengths, -1)
-            if of_version.max() < 0:
-                continue
-            encoded = self._encoded_lists[version].codes(data, starts, of_version)
-            self._decode_new(version)
-            known = np.append(np.array(self._list_of_encoded[version], np.int32), np.int32(-1))
-            codes = np.maximum(codes, known[encoded])
+            of_version = np.where(versions == version, lengths, -1)
+            codes = np.maximum(codes, self._codes_of_version(version, data, starts, of_version))
         return codes
+
+    def _codes_of_version(self, version: int, data: memoryview, starts: Any, lengths: Any) -> Any:
+        """Codes of lists that one version wrote."""
+        encoded = self._encoded_lists[version].codes(data, starts, lengths)
+        self._decode_new(version)
+        known = np.append(np.array(self._list_of_encoded[version], np.int32), np.int32(-1))
+        return known[encoded]
 
     def list_code(self, members: tuple[int, ...]) -> int:
         """Return the code of a set of topic-partition codes given in ascending order."""

@@ -22,11 +22,15 @@ from kafkatx.kernels.transaction_log import (
 )
 from kafkatx.segments.batches import Chunk, Rows, SegmentWalk
 from kafkatx.segments.damage import Damage
+from kafkatx.segments.free_arrays import lent
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 
 ROWS_PER_CALL = 32_768
+ROOMS = 64, 1_024, 16_384 + 1, ROWS_PER_CALL
+"""Rows that there is room for at once: few sizes, since memory is used again by its size."""
 CODEC_BITS = 7
+MAGIC = 2
 EXPECTED = {
     NO_RECORD: "a record inside its batch",
     BAD_KEY: "a transaction log key",
@@ -58,7 +62,7 @@ class StateWalk(SegmentWalk):
         rows, start = chunk.rows, -chunk.data_position
         self._expect(rows)
         parts, begin = [], 0
-        for number in np.flatnonzero((rows["attributes"] & CODEC_BITS != 0) & (rows["magic"] == 2)).tolist():
+        for number in _compressed(rows):
             parts.append(self._read(rows[begin:number], chunk.data, start))
             parts.append(self._read_compressed(rows[number : number + 1].copy(), chunk.data, start))
             begin = number + 1
@@ -67,9 +71,11 @@ class StateWalk(SegmentWalk):
 
     def _expect(self, rows: Rows) -> None:
         """Tell the kernel how many records there are, by those of these batches."""
+        if walk_states.is_compiled:
+            return
         begin = int(rows["position"][0])
         size = int(rows["position"][-1]) + int(rows["size"][-1]) - begin
-        walk_states.count(0, int(rows["record_count"].clip(0).sum()) * (self.file.size - begin) // max(size, 1))
+        walk_states.count(0, _records(rows) * (self.file.size - begin) // max(size, 1))
 
     def _read_compressed(self, row: Rows, data: memoryview, start: int) -> Rows:
         """Read one compressed batch: its payload takes the place of its body."""
@@ -92,10 +98,11 @@ class StateWalk(SegmentWalk):
         """Read the records of uncompressed batches; `start` is the place in `data` of the file's first byte."""
         parts: list[Rows] = []
         number, record = 0, 0
-        room = min(ROWS_PER_CALL, int(batches["record_count"].clip(0).sum()) + 1)
+        wanted = _records(batches) + 1
+        room = next(size for size in ROOMS if size >= min(wanted, ROWS_PER_CALL))
         problems = np.zeros(1024, PROBLEM)
         while number < len(batches):
-            out, places = np.empty(room, STATE), self._places(room)
+            out, places = lent(STATE.itemsize * room).view(STATE), self._places(room)
             count, bad, number, record = walk_states(
                 walk_states.view(data), start, batches, number, record, out, places, problems
             )
@@ -131,3 +138,14 @@ class StateWalk(SegmentWalk):
             expected = EXPECTED[int(problem["outcome"])]
             found = f"a record at offset {int(problem['offset'])} that is none"
             self._note(Damage("entry", self.file.path, int(batch["position"]), int(batch["size"]), expected, found))
+
+
+def _compressed(batches: Rows) -> list[int]:
+    """Numbers of the batches that are compressed."""
+    codecs = batches["attributes"] & CODEC_BITS
+    return np.flatnonzero((codecs != 0) & (batches["magic"] == MAGIC)).tolist() if codecs.any() else []
+
+
+def _records(batches: Rows) -> int:
+    """How many records batches say that they have."""
+    return int(np.maximum(batches["record_count"], 0).sum())

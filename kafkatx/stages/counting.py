@@ -16,10 +16,10 @@ import numpy as np
 
 from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.plain_data import said_of_data
-from kafkatx.histories.plain_rows import AskedFor, counted_rows, held_rows, listed_partitions
+from kafkatx.histories.plain_rows import AskedFor, counted_groups, counted_rows, held_rows, listed_partitions
 from kafkatx.histories.transaction_partitions import TransactionPartitions
 from kafkatx.kernels.distinct import distinct
-from kafkatx.kernels.growing import Array, with_length
+from kafkatx.kernels.growing import Array, chosen, with_length
 from kafkatx.kernels.rows import COUNTED_ALONE, TRANSACTION, TRANSACTION_PARTITION
 from kafkatx.stages.joining import Handed, Joined
 from kafkatx.stages.partitions import PartitionStory
@@ -120,18 +120,25 @@ class CountingOfCapture:
         if story.state_horizon is None or story.state_horizon.is_printed or not story.state_horizon.is_whole:
             return np.arange(len(t), dtype=np.int32)
         at_hand = np.array([key in self._at_hand for key in story.names.topic_partitions], bool)
-        many = np.array([at_hand[list(members)].sum() for members in lists] + [0], np.int64)[t["partitions_code"]]
-        asked, late = (_of_length(noted.get(history.state_partition), len(t)) for noted in (self._asked, self._late))
-        is_asked = asked.astype(bool) | ((many > 0) & (late >= many))
-        held = held_rows(t, AskedFor(is_asked, self._asked_producers()))
-        counted = np.flatnonzero(~held)
-        history.counted = counted_rows(t, counted, many[counted] > 0)
-        history.listed = listed_partitions(t, counted, lists)
+        many = np.array([at_hand[list(members)].sum() for members in lists] + [0], np.int64)
+        held = held_rows(t, AskedFor(self._asked_of(history, many), self._asked_producers()))
+        groups = counted_groups(t, held)
+        history.counted = counted_rows(groups, many > 0)
+        history.listed = listed_partitions(groups, lists)
         rows = np.flatnonzero(held).astype(np.int32)
-        history.transactions = t[rows]
+        history.transactions = chosen(t, rows)
         open_ = history.latest["transaction_row"] >= 0
         history.latest["transaction_row"][open_] = np.searchsorted(rows, history.latest["transaction_row"][open_])
         return rows
+
+    def _asked_of(self, history: CoordinatorHistory, many: Array) -> Array:
+        """Which transactions data ask for; `many`: how many partitions of a list are at hand."""
+        state, length = history.state_partition, len(history.transactions)
+        asked = _of_length(self._asked.get(state), length).astype(bool)
+        if (late := self._late.get(state)) is not None:
+            at_hand = many[history.transactions["partitions_code"]]
+            asked |= (at_hand > 0) & (_of_length(late, length) >= at_hand)
+        return asked
 
     def left_of(self, story: PartitionStory, joined: Joined | None, alone: Array) -> Joined | None:
         """Leave in a partition of data, and in what it was joined to, what belongs to transactions that are held.
@@ -143,37 +150,47 @@ class CountingOfCapture:
         spans = story.spans.spans
         counted = alone[~np.isin(spans["producer_id"][alone], self._asked_producers())]
         story.spans.alone = _counted_alone(spans[counted])
-        stays = np.ones(len(spans), bool)
-        stays[counted] = False
         if joined is None:
-            story.spans.spans = spans[stays]
+            stays = np.ones(len(spans), bool)
+            stays[counted] = False
+            story.spans.spans = chosen(spans, stays)
             return None
-        is_held, rows = self._places(joined)
-        parts = joined.parts
-        owner = parts.owner
-        stays[owner >= 0] = is_held[owner[owner >= 0]]
-        kept = parts.rows[is_held]
+        places = self._places(joined)
+        is_held = places >= 0
+        parts, owner = joined.parts, joined.parts.owner
+        stays = np.append(is_held, (True, True))[owner]  # nobody's (-1), and in dispute (-2)
+        stays[counted] = False
+        kept = chosen(parts.rows, is_held)
         for name in ("span", "marker"):
             stays[kept[name][kept[name] >= 0]] = True
-        new_span, new_row = (np.append(np.cumsum(chosen) - 1, -1).astype(np.int32) for chosen in (stays, is_held))
+        new_span, new_row = _numbered(stays), _numbered(is_held)
         kept["transaction"] = np.arange(len(kept))
         for name in ("span", "marker"):
-            kept[name] = np.where(kept[name] >= 0, new_span[kept[name]], -1)
+            kept[name] = new_span[kept[name]]
         owner = owner[stays]
-        story.spans.spans = spans[stays]
+        story.spans.spans = chosen(spans, stays)
         now = TransactionPartitions(kept, np.where(owner >= 0, new_row[owner], owner).astype(np.int32))
-        return Joined(joined.key, joined.state_partition[is_held], rows, now)
+        return Joined(joined.key, joined.state_partition[is_held], places[is_held], now)
 
-    def _places(self, joined: Joined) -> tuple[Array, Array]:
-        """Whether each transaction of a partition is held; and the rows of those that are, as they are now."""
-        is_held, found = np.zeros(len(joined.row), bool), np.zeros(len(joined.row), np.int64)
+    def _places(self, joined: Joined) -> Array:
+        """The row of each transaction of a partition as it is now, -1 of one that is not held."""
+        found = np.full(len(joined.row), -1, np.int32)
         for state in distinct(joined.state_partition).tolist():
             mine = np.flatnonzero(joined.state_partition == state)
             rows, now = joined.row[mine], self._rows[state]
-            at = np.searchsorted(now, rows.astype(now.dtype)).clip(max=max(len(now) - 1, 0))
-            is_held[mine] = now[at] == rows if len(now) else False
-            found[mine] = at
-        return is_held, found[is_held]
+            table = np.full(max(int(rows.max(initial=-1)), int(now.max(initial=-1))) + 1, -1, np.int32)
+            table[now] = np.arange(len(now))
+            found[mine] = table[rows]
+        return found
+
+
+def _numbered(stays: Array) -> Array:
+    """The number of each row among those that are chosen; -1 behind the last, which stands for none."""
+    found = np.empty(len(stays) + 1, np.int32)
+    np.cumsum(stays, dtype=np.int32, out=found[:-1])
+    found -= 1
+    found[-1] = -1
+    return found
 
 
 def _counted_alone(spans: Array) -> Array:

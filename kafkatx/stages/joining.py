@@ -63,7 +63,8 @@ def listing(model: PartitionStory) -> Iterator[tuple[Partition, Array]]:
     """Yield the numbers of the transactions of a state partition by the data partitions that they list."""
     assert model.history is not None
     lists = np.ascontiguousarray(model.history.transactions["partitions_code"])
-    order = order_of(lists).astype(np.int32) if len(lists) else lists
+    is_one = not len(lists) or lists.min() == lists.max()
+    order = np.arange(len(lists), dtype=np.int32) if is_one else order_of(lists).astype(np.int32)
     ordered = lists[order]
     begins = np.flatnonzero(np.diff(ordered, prepend=-2))
     found: dict[int, list[Array]] = {}

@@ -44,7 +44,7 @@ def _parted_file(given: FileReading, is_state_log: bool, ahead: Ahead) -> Parted
     if given.item.part is not None or (is_state_log and not ahead.is_parallel):
         return None
     if is_state_log:
-        return PartedFile(given, Reads(partial(_state_walk, given), _states), ahead)
+        return PartedFile(given, Reads(partial(_state_walk, given), _states, leaves_batches=True), ahead)
     return PartedFile(given, Reads(given.batch_walk, _batches), ahead)
 
 

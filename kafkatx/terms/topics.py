@@ -4,6 +4,8 @@ Source  Topic.java; TransactionStateManager.partitionFor, GroupMetadataManager.p
         String.hashCode).
 """
 
+from functools import lru_cache
+
 TRANSACTION_STATE = "__transaction_state"
 CONSUMER_OFFSETS = "__consumer_offsets"
 CLUSTER_METADATA = "__cluster_metadata"
@@ -17,6 +19,7 @@ UNNAMED = "(topic not named)"
 """What stands for the topic of a text that does not name it."""
 
 
+@lru_cache(maxsize=4096)
 def java_hash(name: str) -> int:
     """Java's String.hashCode: UTF-16 code units, 31 * h + unit, wrapped to a signed 32-bit number."""
     value = 0

@@ -11,7 +11,7 @@ def fed(rows, explained_below=0, begin=-1, cuts=()):
     holes = Holes(explained_below, begin)
     for window in np.split(np.array(rows, np.int64).reshape(-1, 2), sorted(cuts)):
         if len(window):
-            holes.feed(window[:, 0], window[:, 1], np.ones(len(window), bool))
+            holes.feed(window[:, 0], window[:, 1], lambda rows=window: np.ones(len(rows), bool))
     return holes
 
 
@@ -31,7 +31,7 @@ def test_holes_below_the_first_dirty_offset_are_the_cleaners():
 
 def test_an_old_message_may_begin_below_the_offset_that_it_shows():
     holes = Holes(0, -1)
-    holes.feed(np.array([0, 9]), np.array([0, 9]), np.array([True, False]))
+    holes.feed(np.array([0, 9]), np.array([0, 9]), lambda: np.array([True, False]))
     assert (holes.ranges, holes.end) == ([], 10)
 
 

@@ -77,18 +77,14 @@ def test_the_transactions_made_here_are_matched_with_their_data():
     assert model.parts.of(7)["span"].tolist() == [7, 1_007]
 
 
-class Paired:
-    """Stands for the kernel that matches: of these transactions each has one span, in the order of both."""
-
-    def __call__(self, transactions, rows, row_bounds, spans, span_order, span_bounds, tolerance, forward, backward):
-        forward[:] = backward[:] = span_order
-
-    def count(self, rows):
-        """Nothing to compile."""
+def paired(transactions, rows, spans, tolerance_ms):
+    """Stands for what matches: of these transactions each has one span in a partition, in the order of both."""
+    order = np.lexsort((rows["transaction"], rows["partition_code"])).astype(np.int32)
+    return np.argsort(order).astype(np.int32), np.argsort(order).astype(np.int32)
 
 
 def test_a_story_takes_few_bytes_a_transaction_at_its_highest(monkeypatch):
-    monkeypatch.setattr(transaction_partitions, "match_groups", Paired())
+    monkeypatch.setattr(transaction_partitions, "from_either_end", paired)
 
     def highest(count):
         made = [history(count), *(spans(count, code) for code in range(PARTITIONS))]

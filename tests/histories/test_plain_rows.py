@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kafkatx.histories.plain_rows import AskedFor, counted_rows, held_rows, listed_partitions
+from kafkatx.histories.plain_rows import AskedFor, counted_groups, counted_rows, held_rows, listed_partitions
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import TRANSACTION
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
@@ -184,10 +184,17 @@ def test_what_data_ask_for_is_held() -> None:
 def test_what_is_counted_and_listed() -> None:
     chance = np.random.default_rng(2)
     t = np.concatenate([plain(id_code=code) for code in range(3)])
-    t["partitions_code"], has_data = chance.integers(0, 2, len(t)), chance.integers(0, 2, len(t)) > 0
-    found = counted_rows(t, np.arange(len(t)), has_data)
-    assert found["transactions"].tolist() == [MANY] * 3
-    assert found["with_data"].tolist() == [int(has_data[t["id_code"] == code].sum()) for code in range(3)]
-    assert listed_partitions(t, np.arange(len(t)), [(4,), (4, 9)]).tolist() == [
-        (code, name) for code in range(3) for name in (4, 9)
-    ]
+    t["partitions_code"], is_held = chance.integers(0, 2, len(t)), chance.integers(0, 4, len(t)) == 0
+    groups = counted_groups(t, is_held)
+    of_id = [(t["id_code"] == code) & ~is_held for code in range(3)]
+    found = counted_rows(groups, np.array([False, True, False]))
+    assert found[["id_code", "producer_id"]].tolist() == [(code, 1_000 + code) for code in range(3)]
+    assert found["transactions"].tolist() == [int(rows.sum()) for rows in of_id]
+    assert found["with_data"].tolist() == [int(t["partitions_code"][rows].sum()) for rows in of_id]
+    assert listed_partitions(groups, [(4,), (4, 9)]).tolist() == [(code, name) for code in range(3) for name in (4, 9)]
+
+
+def test_any_number_of_groups_is_counted() -> None:
+    t = np.concatenate([plain(2, id_code=code) for code in range(1_000)])
+    found = counted_rows(counted_groups(t, np.zeros(len(t), bool)), np.ones(1, bool))
+    assert found.tolist() == [(1_000 + code, 2, 2, code) for code in range(1_000)]

@@ -61,10 +61,11 @@ class References:
 
     def aborts(self) -> dict[str, Array]:
         """Times of the PrepareAbort rows of each id."""
-        t = self.transactions[self.transactions["decision"] == PREPARE_ABORT]
-        order = np.argsort(t["id_code"], kind="stable")
-        codes, starts = np.unique(t["id_code"][order], return_index=True)
-        bounds, times = pairwise([*starts.tolist(), len(order)]), t["decision_timestamp"][order]
+        rows = np.flatnonzero(self.transactions["decision"] == PREPARE_ABORT)
+        ids = self.transactions["id_code"][rows]
+        order = np.argsort(ids, kind="stable")
+        codes, starts = np.unique(ids[order], return_index=True)
+        bounds, times = pairwise([*starts.tolist(), len(order)]), self.transactions["decision_timestamp"][rows[order]]
         return {
             self.transactional_ids[code]: times[first:end]
             for code, (first, end) in zip(codes.tolist(), bounds, strict=True)
