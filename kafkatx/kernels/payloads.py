@@ -40,6 +40,22 @@ def snappy_payload(data: Any, start: int, end: int, out: Any, at: int, room: int
     return filled
 
 
+@kernel
+def payload_at_once(data: Any, start: int, end: int, codec: int, limit: int, calls: Any, out: Any, at: int) -> int:
+    """Decompress data[start:end] into `out` from `at` on, no more than `limit` bytes.
+
+    Its size; -1 where it is not done at once: damaged, of another codec, or larger than what is left of `out`.
+    """
+    room = min(len(out) - at, limit, MOST_TIMES * (end - start))
+    if codec == LZ4:
+        return lz4_frame(data, calls, start, end, out, at, room)
+    if codec == ZSTD:
+        return zstd_frame(data, calls, start, end, out, at, room)
+    if codec == SNAPPY:
+        return snappy_payload(data, start, end, out, at, room)
+    return -1
+
+
 @kernel_after(walk_batches)
 def lay_payloads(
     data: Any, starts: Any, ends: Any, codecs: Any, first: int, limit: int, calls: Any, out: Any, at: int, enough: int,
@@ -48,21 +64,11 @@ def lay_payloads(
     """Decompress batches from `first` on into `out`, one behind the other from `at` on, until `enough` is filled.
 
     Batch n lies in data[starts[n] : ends[n]] and may have `limit` bytes; `sizes[n]` says how many it has. Returns the
-    number of the next batch, and how far `out` is filled. A batch that is not done at once ends it: damaged, of another
-    codec, or larger than what is left of `out`.
+    number of the next batch, and how far `out` is filled. A batch that is not done at once ends it.
     """
     number = first
     while number < len(starts) and at < enough:
-        start, end = int(starts[number]), int(ends[number])
-        room = min(len(out) - at, limit, MOST_TIMES * (end - start))
-        if codecs[number] == LZ4:
-            size = lz4_frame(data, calls, start, end, out, at, room)
-        elif codecs[number] == ZSTD:
-            size = zstd_frame(data, calls, start, end, out, at, room)
-        elif codecs[number] == SNAPPY:
-            size = snappy_payload(data, start, end, out, at, room)
-        else:
-            size = -1
+        size = payload_at_once(data, int(starts[number]), int(ends[number]), codecs[number], limit, calls, out, at)
         if size < 0:
             break
         sizes[number] = size

@@ -57,16 +57,16 @@ def _walk_of(records: bool, walk: dict[str, Any], file: OpenFile, extent: Extent
     options = {"check": CHECK_ALL, **extent.options(), **walk}
     if not records:
         return SegmentWalk(file, **options)
-    from kafkatx.segments.records import RecordWalk
+    from kafkatx.segments.record_counts import CountWalk
 
-    return RecordWalk(file, is_lasting=False, **options)
+    return CountWalk(file, **options)
 
 
 def _checked(has_records: bool, has_states: bool, options: dict[str, Any], walk: Any) -> Iterator[tuple[Rows, Checked]]:
     states = StateWalk(walk.file, Names(), **options) if has_states else None
     for chunk in walk.chunks():
         old = _old_messages(walk.file, chunk.rows)
-        records = sum(len(part.records) for part in walk.chunks_of(chunk)) if has_records else 0
+        records = walk.count_of(chunk) if has_records else 0
         if states is not None:
             states.damage.clear()
             states.states_of(chunk)

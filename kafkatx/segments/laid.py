@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kafkatx.formats.record_batch import CODEC_MASK
 from kafkatx.kernels.batches import HEADER_SIZE
-from kafkatx.kernels.codec_libraries import ADDRESSES, LZ4_CONTEXT, ZSTD_CONTEXT, addresses
+from kafkatx.kernels.codec_libraries import ADDRESSES, LZ4_CONTEXT, ZSTD_CONTEXT, Addresses, addresses
+from kafkatx.kernels.engine import Kernel
 from kafkatx.kernels.payloads import LZ4, ZSTD, lay_payloads
 from kafkatx.kernels.records import SMALLEST_RECORD
 from kafkatx.segments.batches import Chunk, Rows
 from kafkatx.segments.free_arrays import lent
 from kafkatx.terms.records import dataclass
 
+R = TypeVar("R")
 WithCare = Callable[[Chunk, Any], bytes | None]
 """Gives the payload of a batch of a chunk that can't be had at once, None where it can't be had at all."""
 LAID, LAST = 4 << 20, 1 << 20
@@ -52,7 +54,7 @@ class LaidPayloads:
         What the kernel leaves is read `with_care` when its turn comes, so that hostile batches have no more memory;
         where it needs more than there is room for, it lies apart.
         """
-        codecs, starts, ends = _compressed(chunk, first, behind)
+        codecs, starts, ends = compressed(chunk, first, behind)
         data = lay_payloads.view(chunk.data)
         number = 0
         while number < len(codecs):
@@ -80,15 +82,20 @@ class LaidPayloads:
         self, data: Any, starts: Rows, ends: Rows, codecs: Rows, number: int, out: Rows, at: int, sizes: Rows
     ) -> tuple[int, int]:
         """Let the kernel go on; through Python where it can't call the library of a codec."""
-        calls = addresses() if lay_payloads.is_compiled else _NONE
-        is_missing = lay_payloads.is_compiled and (
-            (not calls[LZ4_CONTEXT] and LZ4 in codecs) or (not calls[ZSTD_CONTEXT] and ZSTD in codecs)
-        )
-        lay = lay_payloads.plain if is_missing else lay_payloads
+        calls, lay = form_for(lay_payloads, codecs)
         return lay(data, starts, ends, codecs, number, self._limit, calls, out, at, LAID, sizes)
 
 
-def _compressed(chunk: Chunk, first: int, behind: int) -> tuple[Rows, Rows, Rows]:
+def form_for(kernel: Kernel[Any, R], codecs: Rows) -> tuple[Addresses, Callable[..., R]]:
+    """What a kernel that decompresses is given to call, and its form: plain where a codec's library can't be called."""
+    calls = addresses() if kernel.is_compiled else _NONE
+    is_missing = kernel.is_compiled and (
+        (not calls[LZ4_CONTEXT] and LZ4 in codecs) or (not calls[ZSTD_CONTEXT] and ZSTD in codecs)
+    )
+    return calls, kernel.plain if is_missing else kernel
+
+
+def compressed(chunk: Chunk, first: int, behind: int) -> tuple[Rows, Rows, Rows]:
     """Codecs of batches[first:behind], and where in the chunk their payloads begin and end; 0: not all is there."""
     rows = chunk.rows[first:behind]
     at = rows["position"] - chunk.data_position

@@ -19,7 +19,6 @@ from kafkatx.kernels.rows import RECORD
 from kafkatx.segments.batches import NO_LIMIT, Chunk, Rows, SegmentWalk
 from kafkatx.segments.compression import LARGEST_PAYLOAD, decompress
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.free_arrays import lent
 from kafkatx.segments.laid import Group, LaidPayloads
 from kafkatx.segments.messages import message_rows
 from kafkatx.sources.files import OpenFile
@@ -68,17 +67,11 @@ class RecordWalk(SegmentWalk):
         first_offset: int = 0,
         offset_limit: int = NO_LIMIT,
         largest_payload: int = LARGEST_PAYLOAD,
-        is_lasting: bool = True,
         **walk: Any,
     ) -> None:
-        """Prepare a walk as SegmentWalk does; `largest_payload` bounds the bytes that one batch's records may have.
-
-        Unless they are to be `lasting`, records of a chunk are valid until the next one only: a thread that fills new
-        memory over and over has the system hand it out page by page, which takes as long as the walk.
-        """
+        """Prepare a walk as SegmentWalk does; `largest_payload` bounds the bytes that one batch's records may have."""
         super().__init__(file, check=check, first_offset=first_offset, offset_limit=offset_limit, bodies=True, **walk)
         self.largest_payload = largest_payload
-        self._kept = None if is_lasting else lent(ROWS_PER_CALL * RECORD.itemsize).view(RECORD)
         self._laid = LaidPayloads(largest_payload)
 
     def record_chunks(self) -> Iterator[RecordChunk]:
@@ -137,8 +130,7 @@ class RecordWalk(SegmentWalk):
         room = min(ROWS_PER_CALL, most + 1)
         number, record, at = 0, 0, -1
         while number < len(rows):
-            out = np.empty(room, RECORD) if self._kept is None else self._kept[:room]
-            problems = np.empty(PROBLEMS_PER_CALL, PROBLEM)
+            out, problems = np.empty(room, RECORD), np.empty(PROBLEMS_PER_CALL, PROBLEM)
             first, is_continued, data = group.first + number, record > 0, walk_records.view(group.data)
             count, bad, number, record, at = walk_records(
                 data, rows, group.starts, group.ends, number, record, at, out, problems
