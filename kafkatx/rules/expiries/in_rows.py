@@ -1,4 +1,4 @@
-"""Ids that were used again after their tombstone, or came back with another producer id, as the coordinator's rows show."""
+"""Ids that were used after their tombstone, or came back with another producer id, as the coordinator's rows show."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class NewProducer:
 class ExpiredInRows:
     """An id that came back with another producer id, after its tombstone or where compaction removed that.
 
-    Or one whose producer was refused after its tombstone and that has not come back: `new` is None there. `expiration` is the one in force (`is_set`: somebody says so, else it is the default), `fits` whether the idle time
+    Or one whose producer was refused after its tombstone and that has not come back: `new` is None there.
+    `expiration` is the one in force (`is_set`: somebody says so, else it is the default), `fits` whether the idle time
     before the tombstone is that of an expiry; `at` is when it was gone, or back. `made` is the producer that came
     back, where its log and the one of the producer before it show that none was told of the expiry.
     """

@@ -2,8 +2,8 @@
 
 A line counts that a logger wrote (a time, a level, a writer of Kafka's), that is no quiet one, that names Kafka or what
 transactions are made of, and that says that something failed. What went well all the same (`0 failed`, `no error`,
-`recovered`, what a broker that starts is answered for a moment), source code and sentences of people count nothing. Of a
-broker's own lines those do that name transactions or producers: a broker has a hundred other things to fail at, and a
+`recovered`, what a broker that starts is answered for a moment), source code and sentences of people count nothing. Of
+a broker's own lines those do that name transactions or producers: a broker has a hundred other things to fail at, and a
 controller that stops says of each event in its queue that it can't be processed any more.
 """
 
