@@ -411,7 +411,7 @@ def test_the_members_of_a_group_are_named_once(classic):
     classic.begin(NAME, "orders-0")
     classic.abort(NAME)
     values = {"group.id": "g", "isolation.level": "read_uncommitted"}
-    members = [settings(f"client-{name}.log", "consumer", values) for name in "ab"]
+    members = [settings(f"client-{name}.log", "consumer", {**values, "client.id": name}) for name in "ab"]
     finding = only(check, beside(classic, facts([], blocks=members)))
     assert finding.summary.startswith("Group g has ")
     assert [one.name for one in finding.actors] == ["group g"]
