@@ -49,7 +49,7 @@ class OpenSpan:
 
     @property
     def is_ended_in_gap(self) -> bool:
-        """Whether its transaction is complete, for which its partition had to have a marker, and offsets are missing."""
+        """Whether its transaction is complete, so that its partition had a marker, and offsets are missing."""
         number = self.transaction
         is_complete = number is not None and self.model.transactions["completion_offset"][number] >= 0
         return bool(is_complete and self.is_over_gap)

@@ -14,8 +14,8 @@ Source       KIP-98; UnifiedLog.fetchLastStableOffsetMetadata, ProducerStateMana
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from enum import Enum, auto
+from itertools import islice
 
 import numpy as np
 
