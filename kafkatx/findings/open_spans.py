@@ -48,6 +48,13 @@ class OpenSpan:
         return bool(self.span["flags"] & OVER_GAP and self.log_extent.has_gaps)
 
     @property
+    def is_ended_in_gap(self) -> bool:
+        """Whether its transaction is complete, so that its partition had a marker, and offsets are missing."""
+        number = self.transaction
+        is_complete = number is not None and self.model.transactions["completion_offset"][number] >= 0
+        return bool(is_complete and self.is_over_gap)
+
+    @property
     def transaction(self) -> int | None:
         """The row of the transaction that it belongs to, None where rows tell none or not which."""
         return known(self.model.parts.owner[self.number])

@@ -143,6 +143,7 @@ def _spoken(logs: LogModel) -> Iterator[ToldFailure]:
             rows=rows,
             at=logs.at(rows[0]),
             is_harmless=True,
+            is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
             is_spoken=True,
             count=len(rows),
         )

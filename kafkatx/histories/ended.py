@@ -70,12 +70,15 @@ class TransactionEnd:
 
     @property
     def data(self) -> list[Array]:
-        """Spans that hold its data, also those that a foreign marker cut off from the rest of a partition."""
-        spans = self.model.spans
+        """Spans that hold its data, also those that a foreign marker cut off from the rest of a partition.
+
+        Not those of another transaction that its marker ended as well, since theirs was lost.
+        """
+        spans, owner = self.model.spans, self.model.parts.owner
         if self.told_by is ToldBy.data:
             return [spans[self.model.ends.span(self.number)]]
         parts = [(int(part["span"]), int(part["marker"])) for part in self._parts()]
-        numbers = [number for part in parts for number in dict.fromkeys(part) if number >= 0]
+        numbers = [one for part in parts for one in dict.fromkeys(part) if one >= 0 and owner[one] == self.number]
         return [spans[number] for number in numbers if spans["first_offset"][number] >= 0]
 
     @property

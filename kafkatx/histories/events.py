@@ -48,7 +48,7 @@ class Marker:
 class Part:
     """A partition's part in a transaction: its data (offsets None: none at hand) and its marker.
 
-    `ended_by` is the marker that ended the data where another one came before the transaction's own.
+    `ended_by` is the marker that ended the data where another one came before the transaction's own, or in its place.
     """
 
     topic: str

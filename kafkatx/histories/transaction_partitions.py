@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
 from kafkatx.histories.either_end import from_either_end
+from kafkatx.histories.lost_ends import assign_to_lost
 from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, near, on_one_clock
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
@@ -238,6 +239,7 @@ def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array) -
     """
     own_data.count(len(rows))
     own_data(rows, spans, owner)
+    assign_to_lost(transactions, rows, spans, owner, Status.UNMARKED)
     leftover = np.flatnonzero(rows["span"] < 0)
     leftover = leftover[rows["status"][leftover] != Status.ELSEWHERE]
     free = _free(spans, owner)

@@ -177,11 +177,16 @@ def _transaction(entry: Transaction) -> str:
 
 
 def _ended_before(entry: Transaction) -> str:
-    """What became of data that another marker had ended when the transaction's own came."""
+    """What became of data that another marker ended: before the transaction's own came, or since its own is missing."""
     told = ""
     for kind, ended in (("COMMIT", "committed"), ("ABORT", "aborted")):
-        records = sum(part.records for part in entry.parts if part.ended_by is not None and part.ended_by.kind == kind)
-        told += f" But {plural(records, 'record')} had been {ended} before." if records else ""
+        foreign = [part for part in entry.parts if part.ended_by is not None and part.ended_by.kind == kind]
+        for said, parts in (
+            (f"had been {ended} before", [part for part in foreign if part.marker is not None]),
+            (f"were {ended} by a later marker", [part for part in foreign if part.marker is None]),
+        ):
+            records = sum(part.records for part in parts)
+            told += f" But {plural(records, 'record')} {said}." if records else ""
     return told
 
 

@@ -148,12 +148,15 @@ def _case(group: list[Wrong]) -> Case:
     first = group[0]
     effect = next((one.effect for one in group if one.effect is not None), None)
     ids = [one.program.transactional_id for one in group if one.program.transactional_id is not None]
+    owners: dict[str, list[Wrong]] = {}
+    for one in group:
+        owners.setdefault(one.program.name, []).append(one)
     return Case(
         facts=Facts(
             check=first.check.name,
             held=first.held,
-            names=NameList(one.program.name for one in group),
-            owners=tuple(_owner(one) for one in group[:MOST_NAMED]),
+            names=NameList(owners),
+            owners=tuple(_owner(alike) for alike in list(owners.values())[:MOST_NAMED]),
             places=tuple(dict.fromkeys(place for one in group for place in one.places))[:MOST_PLACES],
             seen=effect.facts if effect is not None and isinstance(effect.facts, Seen) else None,
             effect=effect,
@@ -167,8 +170,9 @@ def _case(group: list[Wrong]) -> Case:
     )
 
 
-def _owner(wrong: Wrong) -> ProgramFacts:
-    program = wrong.program
+def _owner(alike: list[Wrong]) -> ProgramFacts:
+    """Programs of one name are one owner: the members of a consumer group have no other."""
+    program = alike[0].program
     kind = (
         ProgramKind.producer
         if program.transactional_id
@@ -176,8 +180,9 @@ def _owner(wrong: Wrong) -> ProgramFacts:
         if program.consumer
         else ProgramKind.brokers
     )
-    sources = sorted({place.source for place in wrong.places if place.source})
-    return ProgramFacts(program.name, kind, program.advised.framework, JoinedValues(sources), bool(wrong.check.reads))
+    sources = sorted({place.source for one in alike for place in one.places if place.source})
+    reads = bool(alike[0].check.reads)
+    return ProgramFacts(program.name, kind, program.advised.framework, JoinedValues(sources), reads)
 
 
 def _chosen(names: list[str]) -> list[str]:

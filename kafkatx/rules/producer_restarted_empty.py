@@ -5,7 +5,8 @@ Mechanism    The coordinator keeps the producer id and epoch of each transaction
              leads to another cluster, initTransactions finds no record: the id gets a new producer id, far below the
              one it had, at epoch 0. Nothing of the former producer is fenced or ended there.
 Evidence     grants of one transactional.id, or Empty rows of it: a producer id several blocks below the former
-             one, at epoch 0.
+             one, at epoch 0; or a partition of `__transaction_state` whose first record, at offset 0, is later than the
+             grant of a producer id that it does not have.
 Against      a producer id above the former one: an expired id and an exhausted epoch get the next free one.
 Look-alikes  transactional_id_expired, producer_epoch_exhausted (a higher producer id at epoch 0); producers that are
              only idempotent get another producer id at every start.
@@ -24,6 +25,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
 from kafkatx.kernels.transactions import EMPTY
+from kafkatx.rules.expiries.lost_records import LOST_WORDS, lost_records, of_lost_records
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import initialised_row, row_before, time_or_none
@@ -74,8 +76,13 @@ class Restart:
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for all ids that began anew: by grants that logs tell, else by the coordinator's rows."""
-    found = [*_in_logs(model)]
+    """One case for all ids that began anew: by grants that logs tell, else by the coordinator's rows.
+
+    And one for each partition of the coordinator's log that begins later than producers of its ids.
+    """
+    yield from of_lost_records(model)
+    lost = {one.id for one in lost_records(model)}
+    found = [one for one in _in_logs(model) if one.id not in lost]
     told = {one.id for one in found}
     found += [one for one in _in_rows(model) if one.id not in told]
     if found:
@@ -193,4 +200,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS,), depth=1)
+RULE = Rule(find=find, words=(WORDS, LOST_WORDS), depth=1)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum, auto
+from itertools import islice
 
 import numpy as np
 
@@ -119,14 +120,14 @@ def find(model: CaptureModel) -> Found:
 
 
 def holders(model: CaptureModel) -> Iterator[OpenSpan]:
-    """The oldest open data of each partition: they hold its last stable offset."""
-    held = model.spans[(model.spans["flags"] & OPEN) != 0]
-    for code in distinct(held["partition_code"]):
+    """The oldest open data of each partition, which hold its last stable offset, but for those ended in a gap."""
+    for code in distinct(model.spans["partition_code"][(model.spans["flags"] & OPEN) != 0]):
         if model.log_extents[int(code)].topic in INTERNAL:
             continue  # offsets that wait are told by group, not by partition
-        of_partition = model.spans_of(int(code))
-        of_partition = of_partition[(model.spans["flags"][of_partition] & OPEN) != 0]
-        yield OpenSpan(model, int(of_partition[np.argmin(model.spans["first_offset"][of_partition])]))
+        numbers = model.spans_of(int(code))
+        numbers = numbers[(model.spans["flags"][numbers] & OPEN) != 0]
+        spans = (OpenSpan(model, int(numbers[at])) for at in np.argsort(model.spans["first_offset"][numbers]))
+        yield from islice((one for one in spans if not one.is_ended_in_gap), 1)
 
 
 def stands_at(one: OpenSpan) -> int:

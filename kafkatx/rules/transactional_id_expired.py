@@ -28,6 +28,7 @@ from kafkatx.rules.answers.unknown_id import UNKNOWN_ID_WORDS, unknown_told
 from kafkatx.rules.expiries.forgotten import SETTING, UNMAPPED, expiration_of
 from kafkatx.rules.expiries.in_logs import ENDED, LOG_WORDS, told_in_logs
 from kafkatx.rules.expiries.in_rows import ROW_WORDS, after_gaps, after_tombstones
+from kafkatx.rules.expiries.lost_records import lost_records
 from kafkatx.rules.expiries.without_id import lacks_id
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -54,9 +55,10 @@ def find(model: CaptureModel) -> Found:
     yield from found
     told = list(unknown_told(model))
     yield from told
-    in_logs = list(told_in_logs(model, {case.transactional_id for case in found}))
+    lost = {one.id for one in lost_records(model)}
+    in_logs = list(told_in_logs(model, {case.transactional_id for case in found} | lost))
     yield from in_logs
-    if not found and not in_logs and not told:
+    if not found and not in_logs and not told and not lost:
         yield from _by_the_error(model)
 
 

@@ -181,13 +181,13 @@ def _is_end_told(reading: PartitionReading, log_end: int) -> bool:
 
 
 def _log_start(plan: PartitionPlan, first_offsets: dict[str, int]) -> int:
-    """Lowest log start of the copies.
+    """Lowest log start of the copies; texts have a say only where no directory has one: no tool prints the checkpoint.
 
     That of a copy is its checkpoint's or its first segment's base offset, whichever is higher. A page without a file's
     name begins at the first offset that it shows (`first_offsets`, by the key of the item): what lay before is unknown.
     """
     starts: dict[str, int] = {}
-    for file in plan.files:
+    for file in [file for file in plan.files if file.item.part is None] or plan.files:
         base = max(0, file.item.base_offset)
         if file.item.part is not None and file.item.base_offset < 0:
             base = first_offsets.get(file.item.key, 0)

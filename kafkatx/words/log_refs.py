@@ -95,7 +95,8 @@ def event_refs(model: CaptureModel, rows: Iterable[int], most: int = MOST_PLACES
 class ClientFacts:
     """A client that steps speak of as `name`: ids, library, source and the time its lines span.
 
-    `given` is what it was given first, `later_epoch` the epoch that the same producer id had last, where it is another.
+    `given` is what it was given first; `later` the producer id that it was given last, where that is another one, else
+    `later_epoch` the epoch that it had last.
     """
 
     name: str
@@ -103,6 +104,7 @@ class ClientFacts:
     client_id: str | None
     library: str | None
     given: Producer | None
+    later: Producer | None
     later_epoch: int | None
     log: str
     since: Instant | None
@@ -120,7 +122,7 @@ CLIENT = Phrase(
         "{name}",
         (
             "[transactional.id {transactional_id}, ][client.id {client_id}, ][{library}, ][{given}, ]"
-            "[then epoch {later_epoch}, ]log {log}",
+            "[then {later}, ][then epoch {later_epoch}, ]log {log}",
             pick("is_moment", {True: " at {since}"}, "[ from {since} to {until}]"),
         ),
     ),
@@ -129,16 +131,18 @@ CLIENT = Phrase(
 
 def client_seen(model: CaptureModel, client: ClientInstance, name: str = "P") -> Bound[ActorWords]:
     """A client as somebody that steps speak of."""
-    last = client.initialisations[-1] if client.initialisations else None
-    epochs = [it.producer_epoch for it in client.initialisations if last and it.producer_id == last.producer_id]
+    made = [producer(one.producer_id, one.producer_epoch) for one in client.initialisations]
+    given = [one for one in made if one is not None]
+    is_another = bool(given) and given[-1].id != given[0].id
     return CLIENT.of(
         ClientFacts(
             name,
             client.transactional_id,
             client.client_id,
             library(client) or None,
-            producer(last.producer_id, epochs[0]) if last is not None else None,
-            epochs[-1] if len(set(epochs)) > 1 else None,
+            given[0] if given else None,
+            given[-1] if is_another else None,
+            given[-1].epoch if given and not is_another and given[-1].epoch != given[0].epoch else None,
             model.logs.facts.sources[client.source].path,
             instant(client.since),
             instant(client.until),

@@ -463,3 +463,30 @@ def test_an_abort_whose_rows_are_gone_is_no_part_of_the_next_transaction(classic
     classic.state_log("orders-1").keep(lambda batch: not begun_at <= batch.base_offset < kept)
     classic.state_log("orders-1").first_dirty = kept
     assert not classic.tell().of(RULE)
+
+
+def lost_marker(cluster: Cluster, later_ms: int) -> None:
+    """payments-0 loses a COMMIT marker and goes on; the next transaction lists it, writes nothing there and aborts."""
+    decided(cluster)
+    cluster.markers("orders-1")
+    cluster.wait(3)
+    cluster.complete("orders-1")
+    log = cluster.log("payments-0")
+    log.batches.pop()
+    log.next_offset -= 1
+    cluster.wait(later_ms)
+    cluster.begin("orders-1", "orders-0")
+    cluster.ongoing("orders-1", "payments-0")
+    cluster.abort("orders-1")
+    cluster.beat(partition="payments-0")
+
+
+def test_committed_data_that_lost_their_marker_are_not_of_the_abort_that_ended_them(classic):
+    lost_marker(classic, MINUTE)
+    told = classic.tell()
+    finding = told.only(RULE)
+    assert finding.verdict is Verdict.likely
+    assert "payments-0 @ 2..3 was ended by ABORT @ 4" in finding.summary
+    aborted = told.only("aborted_by_client")
+    assert "orders-0" in aborted.summary
+    assert "payments-0" not in aborted.summary

@@ -452,3 +452,21 @@ def test_a_damaged_index_of_the_same_partition_is_its_cause(either):
     assert lists_them(model, cause, effect)
     assert not lists_them(model, replace(cause, partition=1), effect)
     assert not lists_them(model, replace(cause, facts={"is_snapshot": True}), effect)
+
+
+def test_a_text_of_the_same_log_says_nothing_against_its_log_start(classic, tmp_path):
+    """DeleteRecords moved the log start into a segment: its file still holds what lies below, and so does its text."""
+    cut_off(classic)
+    log = classic.log("orders-0")
+    (broker,) = classic.write()
+    segment = next((broker / "orders-0").glob("*.log"))
+    page = tmp_path / "orders.txt"
+    page.write_text(
+        f"Dumping /var/lib/kafka/data/orders-0/{0:020d}.log\nLog starting offset: 0\n"
+        f"baseOffset: 0 lastOffset: {log.log_start - 1} count: {log.log_start} baseSequence: -1 lastSequence: -1 "
+        "producerId: -1 producerEpoch: -1 partitionLeaderEpoch: 0 isTransactional: false isControl: false position: 0 "
+        "CreateTime: 1700000000000 size: 100 magic: 2 compresscodec: none crc: 1 isvalid: true\n"
+    )
+    alone, beside = (diagnose(given).findings for given in ([broker], [broker, page]))
+    assert segment.exists()
+    assert [one.finding.rule for one in beside] == [one.finding.rule for one in alone] == [RULE]

@@ -406,6 +406,18 @@ def test_the_default_isolation_is_info_at_most_and_read_committed_nothing(classi
     assert not findings(check, beside(classic, facts([], blocks=[consumer(isolation_level="read_committed")])))
 
 
+def test_the_members_of_a_group_are_named_once(classic):
+    classic.init(NAME)
+    classic.begin(NAME, "orders-0")
+    classic.abort(NAME)
+    values = {"group.id": "g", "isolation.level": "read_uncommitted"}
+    members = [settings(f"client-{name}.log", "consumer", {**values, "client.id": name}) for name in "ab"]
+    finding = only(check, beside(classic, facts([], blocks=members)))
+    assert finding.summary.startswith("Group g has ")
+    assert [one.name for one in finding.actors] == ["group g"]
+    assert "client-a.log and client-b.log" in finding.actors[0].what
+
+
 @pytest.mark.parametrize(("value", "fires"), [("true", True), ("false", False)])
 def test_automatic_commits_beside_offsets_in_the_transaction_are_warned_of(classic, value, fires):
     classic.init(NAME)

@@ -1,12 +1,15 @@
 """producer_restarted_empty: an id that was in use gets a producer id far below its former one, at epoch 0."""
 
+from pathlib import Path
+
 import pytest
 
 from kafkatx import diagnose
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from tests.histories.log_facts import line
-from tests.rules.log_told import by_logs, findings, only, rule
+from tests.histories.log_facts import ERRORS, line
+from tests.rules.cluster import MINUTE, SECOND, Cluster
+from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
 
 check = rule("producer_restarted_empty")
 DAY_S = 86_400
@@ -73,3 +76,39 @@ def test_rows_tell_it_as_well(again, is_told, tmp_path):
     page.write_text(ROW.format(*FORMER, "CompleteCommit", 1) + ROW.format(*again, "Empty", DAY_S * 1000))
     told = {one.finding.rule: one.finding for one in diagnose([page]).findings}
     assert ("producer_restarted_empty" in told) is is_told
+
+
+def refused(folder: Path, *, given_ms: int) -> tuple[Cluster, Client]:
+    """A producer that had been given an id so long before the first record of its coordinator's log, and is refused."""
+    cluster = Cluster(folder, state_partitions=2)
+    began = cluster.clock
+    for number in range(1, 5):
+        cluster.init(f"orders-{number}")
+    client = Client().start(began - given_ms, 5_000)
+    cluster.wait(MINUTE)
+    client.threw(cluster.clock, "commitTransaction", f"{ERRORS}InvalidPidMappingException")
+    cluster.beat("orders-1")
+    return cluster, client
+
+
+def test_a_coordinators_log_that_begins_later_than_its_producer_has_lost_records(tmp_path: Path) -> None:
+    cluster, client = refused(tmp_path, given_ms=MINUTE)
+    model = beside(cluster, client.said)
+    found = only(check, model)
+    assert (found.verdict, found.severity, found.transactional_id) == (Verdict.likely, Severity.error, "orders-1")
+    assert "orders-1 had been given producer id 5000 epoch 0" in found.summary
+    assert "probably lost" in found.summary
+    assert any(one.rule == "another cluster" and not one.refuted for one in found.considered)
+    assert not findings(rule("transactional_id_expired"), model)
+
+
+def test_a_producer_that_was_made_later_than_the_log_begins_tells_of_no_loss(tmp_path: Path) -> None:
+    cluster, client = refused(tmp_path, given_ms=-SECOND)
+    assert not findings(check, beside(cluster, client.said))
+
+
+def test_a_log_that_was_cleaned_at_its_begin_tells_of_no_loss(tmp_path: Path) -> None:
+    cluster, client = refused(tmp_path, given_ms=MINUTE)
+    for log in cluster.logs.values():
+        log.keep(lambda batch: batch.base_offset > 0)
+    assert not findings(check, beside(cluster, client.said))

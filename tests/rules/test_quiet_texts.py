@@ -32,6 +32,15 @@ QUIET = {
         "([Error 25] UnknownMemberIdError: g), will rejoin\n"
     ),
 }
+STOPPED = (
+    "[2026-03-02 04:16:46,190] INFO [TransactionCoordinator id=1] Node 1 disconnected. "
+    "(org.apache.kafka.clients.NetworkClient)\n"
+    "[2026-03-02 04:16:46,602] INFO [Controller 1] QuorumController#beginShutdown: shutting down event queue. "
+    "(org.apache.kafka.queue.KafkaEventQueue)\n"
+    "[2026-03-02 04:16:46,608] ERROR [Controller 1] writeNoOpRecord: unable to start processing because of "
+    "TimeoutException. (org.apache.kafka.controller.QuorumController)\n"
+)
+"""How a broker of KRaft ends whose controller still had events in its queue (3.3 to 3.6)."""
 RUN_OVER = (
     "%7|1652270012.401|DRAIN|a#producer-1| [thrd:b:9092/4]: All partitions drained, bumped epoch to "
     "PID{Id:7,Epoch:-32768}\n"
@@ -56,6 +65,11 @@ def test_nothing_of_a_transaction_failed(text: str, tmp_path: Path) -> None:
 
 def test_an_epoch_that_ran_over_is_no_fencing(tmp_path: Path) -> None:
     assert [finding["rule"] for finding in _told(tmp_path, RUN_OVER)["findings"]] == ["producer_epoch_exhausted"]
+
+
+def test_what_a_controller_had_not_begun_when_it_stopped_is_no_failure_of_a_client(tmp_path: Path) -> None:
+    told = _told(tmp_path, STOPPED)
+    assert not told["findings"]
 
 
 ROLLED = "Completed rollback of ongoing transaction for transactionalId {} due to timeout"

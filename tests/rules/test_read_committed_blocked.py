@@ -210,3 +210,16 @@ def test_a_copy_that_was_taken_before_the_transaction_ended_leaves_it_possible(e
     finding = either.tell().only(RULE)
     assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.warning)
     assert any("ends before the coordinator" in other.because for other in finding.considered)
+
+
+def test_a_complete_transaction_whose_marker_lies_where_offsets_are_missing_holds_nobody_up(either):
+    """The coordinator completes a transaction when its partitions have their markers: it will be where nothing is."""
+    either.init("orders-1")
+    either.run("orders-1", "orders-0", times=2)
+    either.beat(partition="orders-0")
+    log = either.log("orders-0")
+    log.keep(lambda batch: batch.base_offset != 3)
+    told = either.tell()
+    assert not told.of(RULE)
+    assert not told.of("committed_but_unreadable")
+    assert told.not_checkable("atomicity_violation")

@@ -4,7 +4,7 @@ import pytest
 
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from tests.histories.log_facts import ERRORS, line
+from tests.histories.log_facts import ERRORS, facts, line, settings
 from tests.rules.cluster import DAY, HOUR, LAST_EPOCH, MINUTE, SECOND, Cluster, replace_epoch
 from tests.rules.log_told import Client, beside, by_logs, only, rule
 
@@ -174,3 +174,38 @@ def test_where_a_producer_may_have_been_told_its_log_is_to_be_read(tmp_path, how
     found = came_back(tmp_path, **how)
     assert found.severity is Severity.warning
     assert any("Look into the log" in one.text for one in found.remedies)
+
+
+def refused(tmp_path, *, after_ms: int, blocks=()):
+    """An id that expired and has not come back; its producer was refused so long after the tombstone."""
+    cluster = Cluster(tmp_path)
+    cluster.init("orders-1")
+    client = Client().start(cluster.clock, cluster.ids["orders-1"].producer_id)
+    cluster.run("orders-1", "orders-0")
+    cluster.wait(7 * DAY + MINUTE)
+    cluster.expire("orders-1")
+    client.threw(cluster.clock + after_ms, "send", f"{ERRORS}InvalidPidMappingException")
+    return only(check, beside(cluster, facts(client.said, blocks=list(blocks))))
+
+
+def test_a_tombstone_proves_what_a_refused_producer_was_told_though_the_id_has_not_come_back(tmp_path):
+    found = refused(tmp_path, after_ms=HOUR)
+    assert found.verdict is Verdict.proved
+    assert "It came back" not in found.summary
+    assert [one.text for one in found.steps if "tombstone" in one.text]
+    assert found.remedies[0].text.startswith("Close the producer and make a new one")
+    assert found.remedies[-1].proposed == str(14 * DAY)
+
+
+def test_a_refusal_before_the_tombstone_was_not_its_doing(tmp_path):
+    assert refused(tmp_path, after_ms=-HOUR).verdict is not Verdict.proved
+
+
+def test_a_setting_that_somebody_says_is_not_taken_for_the_default(tmp_path):
+    """An id that expired as its brokers' setting says: what is proposed begins at that setting."""
+    cluster = Cluster(tmp_path)
+    expired(cluster, 20 * SECOND, MINUTE)
+    said = settings("server.properties", "broker", {"broker.id": "1", "transactional.id.expiration.ms": "15000"})
+    found = only(check, beside(cluster, facts([], blocks=[said])))
+    assert found.verdict is Verdict.proved
+    assert [(one.current, one.proposed) for one in found.remedies if one.config] == [("15000", str(7 * DAY))]

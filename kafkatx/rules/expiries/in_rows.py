@@ -1,4 +1,4 @@
-"""Ids that came back after their tombstone, or with another producer id, as the coordinator's rows show."""
+"""Ids that were used after their tombstone, or came back with another producer id, as the coordinator's rows show."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import replace
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
 from kafkatx.rules.expiries.forgotten import AGAIN, SETTING, UNMAPPED, expiration_of, restarted_by
 from kafkatx.terms.catalogue.frameworks import Framework
-from kafkatx.terms.clocks import EXPIRATION_MS
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -52,6 +53,7 @@ class NewProducer:
 class ExpiredInRows:
     """An id that came back with another producer id, after its tombstone or where compaction removed that.
 
+    Or one whose producer was refused after its tombstone and that has not come back: `new` is None there.
     `expiration` is the one in force (`is_set`: somebody says so, else it is the default), `fits` whether the idle time
     before the tombstone is that of an expiry; `at` is when it was gone, or back. `made` is the producer that came
     back, where its log and the one of the producer before it show that none was told of the expiry.
@@ -61,7 +63,7 @@ class ExpiredInRows:
     idle: Duration
     at: Instant
     old: int
-    new: int
+    new: int | None
     last_epoch: int
     expiration: Duration
     is_set: bool
@@ -76,14 +78,36 @@ class ExpiredInRows:
 
 
 def after_tombstones(model: CaptureModel) -> Iterator[Case]:
-    """Yield a case for each id that came back after its tombstone."""
+    """Yield a case for each id that came back after its tombstone, or whose producer was refused after it."""
     rows = model.initialisations
     tombstones = {(int(row["id_code"]), int(row["offset"])): row for row in rows[rows["is_tombstone"] == 1]}
     for back in rows[(rows["is_tombstone"] == 0) & (rows["previous_state"] == TOMBSTONE)]:
-        tombstone = tombstones.get((int(back["id_code"]), int(back["previous_offset"])))
+        tombstone = tombstones.pop((int(back["id_code"]), int(back["previous_offset"])), None)
         if tombstone is not None and tombstone["previous_state"] in MAY_EXPIRE:
-            idle = int(tombstone["timestamp"] - tombstone["previous_updated_at"])
-            yield _in_rows(model, tombstone, back, idle, (_tombstone(tombstone),))
+            yield _in_rows(model, tombstone, back, _idle(tombstone), (_tombstone(tombstone),))
+    for tombstone in tombstones.values():
+        if tombstone["previous_state"] in MAY_EXPIRE and _refused_after(model, tombstone):
+            yield _in_rows(model, tombstone, None, _idle(tombstone), (_tombstone(tombstone),))
+
+
+def _idle(tombstone: Array) -> int:
+    return int(tombstone["timestamp"] - tombstone["previous_updated_at"])
+
+
+def _refused_after(model: CaptureModel, tombstone: Array) -> bool:
+    """Whether a client that had the producer id of this tombstone used it after that, and was refused."""
+    met = _refusal(model, model.transactional_id(int(tombstone["id_code"])))
+    if met is None or met[1].at is None or int(tombstone["previous_producer_id"]) not in met[0].producer_ids:
+        return False
+    return met[1].at >= int(tombstone["timestamp"]) - CLIENT_TOLERANCE_MS
+
+
+def _used_again(model: CaptureModel, before: Array, back: Array | None) -> int:
+    """When the id came back, else when the client was refused that used it."""
+    if back is not None:
+        return int(back["timestamp"])
+    met = _refusal(model, model.transactional_id(int(before["id_code"])))
+    return int(before["timestamp"]) if met is None or met[1].at is None else met[1].at
 
 
 def _tombstone(row: Array) -> EvidenceRef:
@@ -104,19 +128,23 @@ def after_gaps(model: CaptureModel) -> Iterator[Case]:
         yield _in_rows(model, back, back, int(back["updated_at"] - back["previous_updated_at"]), ())
 
 
-def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombstone: Refs) -> Case:
-    """An id of which `before` is the row that its idle time follows: its tombstone, else the row of its return."""
-    name, expiration = model.transactional_id(int(back["id_code"])), expiration_of(model)
+def _in_rows(model: CaptureModel, before: Array, back: Array | None, idle: int, tombstone: Refs) -> Case:
+    """An id of which `before` is the row that its idle time follows: its tombstone, else the row of its return.
+
+    `back` is None where it has not come back: then its producer was refused.
+    """
+    name, expiration = model.transactional_id(int(before["id_code"])), expiration_of(model)
     fits = bool(tombstone) and expiration <= idle <= expiration + ONE_HOUR_MS + SLACK_MS
     met = _met_by_client(model, name)
-    made = _made(model, name, before, back) if met is None else None
+    made = _made(model, name, before, back) if met is None and back is not None else None
+    again = _used_again(model, before, back)
     return Case(
         facts=ExpiredInRows(
             id=name,
             idle=Duration(idle),
             at=Instant(before["previous_updated_at"] + idle),
             old=int(before["previous_producer_id"]),
-            new=int(back["producer_id"]),
+            new=int(back["producer_id"]) if back is not None else None,
             last_epoch=int(before["previous_epoch"]),
             expiration=Duration(expiration),
             is_set=model.logs.settings.value("broker", SETTING).is_known,
@@ -126,8 +154,8 @@ def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombsto
             restarts=restarted_by(model, name),
             before=(row_before(before),),
             tombstone=tombstone,
-            back=(initialised_row(back),),
-            longer=_longer(model, name, int(back["timestamp"] - before["previous_updated_at"]), fits),
+            back=(initialised_row(back),) if back is not None else (),
+            longer=_longer(model, name, again - int(before["previous_updated_at"]), fits),
         ),
         verdict=Verdict.proved if fits else Verdict.likely,
         severity=Severity.info if made is not None else Severity.warning if met is None else Severity.error,
@@ -135,13 +163,14 @@ def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombsto
         producer_id=int(before["previous_producer_id"]),
         producer_epoch=int(before["previous_epoch"]),
         since=int(before["previous_updated_at"]),
-        until=int(back["timestamp"]),
+        until=again,
     )
 
 
-def _longer(model: CaptureModel, transactional_id: str, idle: int, is_default: bool) -> Remedies:
+def _longer(model: CaptureModel, transactional_id: str, idle: int, fits: bool) -> Remedies:
     """The current setting is known where somebody says it, or where the default shows itself."""
     whom = advised(model, transactional_id)
+    is_default = fits and not whom.in_force(SETTING).is_known
     shown = {SETTING: EXPIRATION_MS} if is_default else {}
     measured = UNTIL_USED.of(Lasted(Duration(idle)))
     return id_expiration(replace(whom, current=whom.current | shown), idle, measured, is_default)
@@ -160,10 +189,19 @@ def _made(model: CaptureModel, name: str, before: Array, back: Array) -> NewProd
 
 def _met_by_client(model: CaptureModel, name: str) -> Met | None:
     """The client that was told of an expired id, for the finding that rows make of it."""
+    refusal = _refusal(model, name)
+    if refusal is None:
+        return None
+    client, failure = refusal
+    return Met(client_name(client), thrown(failure), failure_refs(model, failure))
+
+
+def _refusal(model: CaptureModel, name: str) -> tuple[ClientInstance, Failure] | None:
+    """The client of an id that was told that its producer id is not known, and that error."""
     for client in model.logs.clients_of(name):
         for failure in client.failures:
             if failure.error is UNMAPPED:
-                return Met(client_name(client), thrown(failure), failure_refs(model, failure))
+                return client, failure
     return None
 
 
@@ -182,7 +220,7 @@ ROW_WORDS = Words(
             },
             "The coordinator forgot {id} after {idle} idle: it[ {perhaps}] expired",
         ),
-        ". It came back with producer id {new} instead of {old}.",
+        ".[ It came back with producer id {new} instead of {old}.]",
         pick("met", {None: ""}, " {met.by:The} failed with {met.answer:exception}."),
     ),
     steps=(
@@ -192,6 +230,7 @@ ROW_WORDS = Words(
             (pick("tombstone", {(): "{idle} later it"}, "Then it"), " came back as producer id {new}, epoch 0"),
             "a known id keeps its producer id until its epochs are used up",
             cites="back",
+            needs="back",
         ),
         step("{met.by:The} failed: {met.answer}", cites="met.lines"),
         step(
@@ -226,7 +265,7 @@ ROW_WORDS = Words(
     ),
     remedies=(
         remedy(
-            ("Send", AGAIN),
+            (pick("back", {(): "Close the producer and make a new one. Then send"}, "Send"), AGAIN),
             "application",
             needs="met",
         ),

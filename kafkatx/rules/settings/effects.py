@@ -8,6 +8,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, share_most
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity
@@ -15,6 +16,11 @@ from kafkatx.words.facts import client_name
 from kafkatx.words.values import ClientName, bare
 
 _WORST = {"fatal": 0, "abortable": 1}
+_ANSWERED = frozenset({
+    ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_TRANSACTION_TIMEOUT, ErrorCode.MESSAGE_TOO_LARGE,
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+})  # fmt: skip
+"""What a broker that is there answers for reasons of its own, however long another one or itself had been away."""
 _CALLS = {
     "endtxn(true)": "commitTransaction",
     "endtxn(false)": "abortTransaction",
@@ -93,7 +99,9 @@ def _failed_clients(model: CaptureModel, since: int, until: int) -> list[Effect]
         failed = [
             failure
             for failure in client.failures
-            if failure.at is not None and since <= failure.at <= until + CLIENT_TOLERANCE_MS
+            if failure.at is not None
+            and since <= failure.at <= until + CLIENT_TOLERANCE_MS
+            and failure.error not in _ANSWERED
         ]
         worst = min(failed, key=lambda failure: _WORST.get(failure.category, 2), default=None)
         if worst is not None and worst.category in _WORST:

@@ -28,7 +28,7 @@ from kafkatx.text.logs.matching import RecognisedText, match_exception, match_me
 from kafkatx.text.logs.requests import fill_answer, fill_request, is_request
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.signs import SEPARATOR, signs_of
-from kafkatx.text.logs.spoken import is_spoken_failure
+from kafkatx.text.logs.spoken import is_about_transactions, is_spoken_failure
 from kafkatx.text.logs.stamps import DATED, STAMP
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.traces import is_trace_line, read_trace
@@ -113,7 +113,8 @@ def spoken_event_of(entry: Entry, strings: Strings) -> Row | None:
     """Return the row of an entry that means nothing to us but speaks of a failure of Kafka's."""
     framed = entry.framed
     is_ended = bool(entry.tail) and is_end_of_reading(framed.message, entry.tail[0])
-    if is_ended or not is_spoken_failure(framed, framed.message):
+    is_others = side_of(framed) is Side.broker and not is_about_transactions(framed.message)
+    if is_ended or is_others or not is_spoken_failure(framed, framed.message):
         return None
     row = empty_row()
     fill_field(row, "detail", framed.message, strings)

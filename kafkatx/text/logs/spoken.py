@@ -2,7 +2,9 @@
 
 A line counts that a logger wrote (a time, a level, a writer of Kafka's), that is no quiet one, that names Kafka or what
 transactions are made of, and that says that something failed. What went well all the same (`0 failed`, `no error`,
-`recovered`, what a broker that starts is answered for a moment), source code and sentences of people count nothing.
+`recovered`, what a broker that starts is answered for a moment), source code and sentences of people count nothing. Of
+a broker's own lines those do that name transactions or producers: a broker has a hundred other things to fail at, and a
+controller that stops says of each event in its queue that it can't be processed any more.
 """
 
 from __future__ import annotations
@@ -31,12 +33,18 @@ _WENT_WELL = regex(
     r"\btimeout(?:\.ms)? ?[=:]|\bretry(?:ing)?\b|\bwill retry\b|\bretriable\b|"
     r"\bmay be returned transiently\b|\bTOPIC_ALREADY_EXISTS\b|\bTopic '[^']{1,250}' already exists\b)"
 )
+_OF_TRANSACTIONS = regex(r"(?i:transact|\btxn|producer|idempoten)")
 _DIRECT = regex(rf"(?i:kafka)|\[(?:{CLIENTS}|Transaction)\b")
 
 
 def speaks_of_failure(text: str) -> bool:
     """Whether a line may, by its words."""
     return _FAILED.search(text) is not None and _OF_KAFKA.search(text) is not None and not _WENT_WELL.search(text)
+
+
+def is_about_transactions(text: str) -> bool:
+    """Whether words name transactions or producers."""
+    return _OF_TRANSACTIONS.search(text) is not None
 
 
 def is_spoken_failure(framed: Framed, line: str) -> bool:
