@@ -32,6 +32,8 @@ NEXT_LINES = 3
 """Lines behind a failure within which a task ended by it, where no times tell."""
 MOST_TASKS = 3
 """Tasks that one finding names."""
+NAMELESS = "CONNECTOR/tasks/NUMBER"
+"""What is restarted where no line names it."""
 _TASK = regex(r"Task\{id=(?P<connector>[^{}]+)-(?P<number>\d+)\}")
 _IN_STATUS = regex(r"(?P<connector>.+)-(?P<number>\d+): state FAILED")
 _CONNECTOR = regex(r"(?P<connector>.+): state FAILED")
@@ -39,18 +41,22 @@ _CONNECTOR = regex(r"(?P<connector>.+): state FAILED")
 
 @facts
 class FailedTask:
-    """A task by its connector and number, None of which: the connector itself.
+    """A task by its connector and number, None of which: the connector itself; no connector: no line names the task.
 
     `in_url` is what is restarted, as an address takes it.
     """
 
-    connector: str
+    connector: str | None
     in_url: str
     number: int | None
     lines: Refs
 
 
-WHAT = pick("number", {None: "Connector {connector}"}, "Task {number} of connector {connector}")
+WHAT = pick(
+    "connector",
+    {None: "A task"},
+    pick("number", {None: "Connector {connector}"}, "Task {number} of connector {connector}"),
+)
 ENDED = step((WHAT, " ended with it and is FAILED: Kafka Connect does not try again"), cites="lines")
 RESTART = remedy(
     (WHAT, " is FAILED until somebody restarts it: mend the cause first"),
@@ -82,25 +88,37 @@ def _is_at_once(model: CaptureModel, finding: Finding, task: FailedTask) -> bool
     if said is not None and said.at >= 0 and finding.until is not None:
         return 0 <= said.at - finding.until <= SAME_EXCEPTION_MS
     lines = [place.line for place in finding.places() if place.source == last.source and place.line is not None]
-    return bool(lines) and 0 <= (last.line or 0) - max(lines) <= NEXT_LINES
+    above = NEXT_LINES if task.connector is None else 0
+    return bool(lines) and -above <= (last.line or 0) - max(lines) <= NEXT_LINES
 
 
 def _tasks(model: CaptureModel, finding: Finding) -> Iterator[FailedTask]:
     """Tasks that ended at, or behind, the first line that a finding cites; by times where the newest line is first.
 
-    Of a status only those whose own trace the finding cites.
+    Of a status only those whose own trace the finding cites. The exception by which a task ends names none, and stands
+    above its cause: where no task is named, it is told of one.
     """
     cited: dict[str, set[int]] = {}
     for place in finding.places():
         if place.source is not None and place.line is not None:
             cited.setdefault(place.source, set()).add(place.line)
     seen = set[tuple[str, str | None]]()
+    nameless: FailedTask | None = None
     for path, lines in cited.items():
         for said in statements_of(model.logs, path):
             found = _found(finding, lines, said)
             if found is not None and (whom := (found["connector"], found.groupdict().get("number"))) not in seen:
                 seen.add(whom)
                 yield _task(*whom, path, said)
+            elif found is None and nameless is None and _is_nameless(lines, said):
+                nameless = FailedTask(None, NAMELESS, None, testimony_refs(path, (said,)))
+    if nameless is not None and not seen:
+        yield nameless
+
+
+def _is_nameless(lines: set[int], said: Statement) -> bool:
+    """Whether a statement is the exception by which a task ended, around the lines that a finding cites."""
+    return said.name == KILLED and _TASK.search(said.text) is None and said.line >= min(lines) - NEXT_LINES
 
 
 def _found(finding: Finding, lines: set[int], said: Statement) -> re.Match[str] | None:

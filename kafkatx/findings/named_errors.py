@@ -69,6 +69,11 @@ class NamedError:
         """Whether only words that no table knows say that something failed: a finding beside it says more."""
         return self.error in OF_ANY_WORDS
 
+    def is_symptom_beside(self, error: NamedError) -> bool:
+        """Whether it is what does not work, told on the page of an error that was met."""
+        is_beside = self.named == NAMED_AS_SYMPTOM and self.path == error.path
+        return is_beside and error.named == NAMED_AS_MET and not self.is_of_any_words
+
 
 def named_errors(model: CaptureModel) -> list[NamedError]:
     """Everything that pages name, each once: errors that were met, then symptoms, then errors that are spoken of."""

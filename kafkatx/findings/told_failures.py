@@ -120,8 +120,9 @@ def told_failures(model: CaptureModel) -> tuple[ToldFailure, ...]:
     logs = model.logs
     of_clients = with_nameless(logs, without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)]))
     of_brokers = [told for told in _of_brokers(logs) if not any(_is_echo(told, other) for other in of_clients)]
-    found = tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0]))
-    return found or tuple(_unanswered(logs)) or tuple(_spoken(logs))
+    waiting = [] if of_clients else [*_unanswered(logs)]
+    found = tuple(sorted([*of_clients, *of_brokers, *waiting], key=lambda told: told.rows[0]))
+    return found or tuple(_spoken(logs))
 
 
 def _spoken(logs: LogModel) -> Iterator[ToldFailure]:
@@ -170,7 +171,7 @@ def _of_retries(logs: LogModel) -> Iterator[ToldFailure]:
 
 
 def _unanswered(logs: LogModel) -> Iterator[ToldFailure]:
-    """Where nothing else is told, requests of a cut text that were repeated to its end.
+    """Where no client is told to have failed, requests of a cut text that were repeated to its end.
 
     Once is what every client meets while a coordinator moves, and so is a transaction that is still being completed.
     Where other lines follow, the client may have got through without a word.

@@ -171,3 +171,32 @@ def test_a_connector_that_failed_itself_is_restarted_whole(tmp_path):
 )  # fmt: skip
 def test_what_is_no_failed_task_of_a_known_connector_is_told_as_none(tmp_path, old, new):
     assert not any(restarts(one) for one in findings(tmp_path, ONE_LINE.replace(old, new)))
+
+
+NAMELESS = (
+    "org.apache.kafka.connect.errors.ConnectException: Exiting WorkerSinkTask due to unrecoverable exception.\n"
+    "\tat org.apache.kafka.connect.runtime.WorkerSinkTask.deliverMessages(WorkerSinkTask.java:632)\n"
+    "Caused by: org.apache.kafka.clients.consumer.CommitFailedException: Transaction offset Commit failed due to "
+    "consumer group metadata mismatch: Specified group generation id is not valid.\n"
+)
+
+
+def test_the_exception_that_ends_a_task_is_enough_to_tell_that_one_is_down(tmp_path):
+    (finding,) = findings(tmp_path, NAMELESS)
+    assert finding.severity.name == "error"
+    assert finding.steps[-1].text.startswith("A task ended with it and is FAILED")
+    assert finding.remedies[0].command == "curl -X POST http://HOST:8083/connectors/CONNECTOR/tasks/NUMBER/restart"
+
+
+def test_a_task_that_is_named_is_told_by_its_name_only(tmp_path):
+    killed = "[2024-02-11 09:12:03,551] ERROR WorkerSinkTask{id=bills-2} Task threw an uncaught and unrecoverable "
+    log = f"{killed}exception. Task is being killed and will not recover until manually restarted\n{NAMELESS}"
+    (finding,) = findings(tmp_path, log)
+    assert [one.command for one in finding.remedies if one.command] == [
+        "curl -X POST http://HOST:8083/connectors/bills/tasks/2/restart"
+    ]
+
+
+def test_a_refused_commit_alone_ends_no_task(tmp_path):
+    (finding,) = findings(tmp_path, NAMELESS.partition("Caused by: ")[2])
+    assert finding.severity.name == "info"

@@ -16,6 +16,11 @@ REFUSED_MARKER = """\
 [2025-11-20 12:00:03,391] INFO [Transaction Marker Request Completion Handler 2]: Sending orders-tx-3's transaction marker for partition orders-5 has permanently failed with error org.apache.kafka.common.errors.InvalidProducerEpochException with the current coordinator epoch 12; cancel sending any more transaction markers TxnMarkerEntry{producerId=3001, producerEpoch=9, coordinatorEpoch=12, result=COMMIT, partitions=[orders-5]} to the brokers (kafka.coordinator.transaction.TransactionMarkerRequestCompletionHandler)
 """  # noqa: E501
 
+LATE_COMMIT = """\
+[2026-07-30 02:11:42,871] INFO [TransactionCoordinator id=2] Completed rollback of ongoing transaction for transactionalId orders-app-3 due to timeout (kafka.coordinator.transaction.TransactionCoordinator)
+[2026-07-30 02:11:42,874] WARN [TransactionCoordinator id=2] TransactionalId: orders-app-3's state is COMPLETE_ABORT, but received transaction marker result to send: COMMIT (kafka.coordinator.transaction.TransactionCoordinator)
+"""  # noqa: E501
+
 
 def test_an_answer_that_lacks_what_it_must_hold_is_the_brokers_defect(tmp_path):
     found = told(RULE, tmp_path, MARKERS)
@@ -32,7 +37,15 @@ def test_the_same_words_of_another_broker_are_not_its_defect(tmp_path):
 def test_kafkas_own_line_needs_a_release_that_has_the_defect(tmp_path):
     assert not found_in(RULE, tmp_path, REFUSED_MARKER)
     assert not found_in(RULE, tmp_path, f"Kafka 3.9.1\n\n{REFUSED_MARKER}")
+    assert not found_in(RULE, tmp_path, f"Kafka 4.2.0\n\n{REFUSED_MARKER}")
     assert "KAFKA-19999" in told(RULE, tmp_path, f"Kafka 4.1.0\n\n{REFUSED_MARKER}").summary
+
+
+def test_a_commit_that_races_with_the_timeout_is_told_with_its_defect(tmp_path):
+    assert not found_in(RULE, tmp_path, LATE_COMMIT)
+    assert not found_in(RULE, tmp_path, f"Kafka 3.9.1\n\n{LATE_COMMIT}")
+    assert "KAFKA-20785" in told(RULE, tmp_path, f"Kafka 4.1.1\n\n{LATE_COMMIT}").summary
+    assert not found_in(RULE, tmp_path, f"Kafka 4.1.1\n\n{LATE_COMMIT.splitlines()[1]}\n")
 
 
 def test_less_of_the_text_is_less_sure(tmp_path):

@@ -226,6 +226,29 @@ def test_a_transaction_that_is_still_completed_is_told_by_old_releases_too(tmp_p
     assert (found["rule"], found["severity"], found["facts"]["is_retry"]) == ("unexplained_failure", "info", True)
 
 
+def test_what_brokers_refused_hides_no_client_that_asks_again(tmp_path):
+    refused = (
+        "[2026-03-01 13:14:17,891] ERROR [ReplicaManager broker=1] Error processing append operation on partition w-0 "
+        "(kafka.server.ReplicaManager)\n"
+        "org.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order sequence number for producer 1658 at "
+        "offset 548305 in partition w-0: 51 (incoming seq. number), 49 (current end sequence number)\n"
+    )
+    found = told(tmp_path, TIMER.format(at=BEGIN, error=CONCURRENT) + refused)["findings"]
+    assert sorted(one["rule"] for one in found) == ["sequence_gap", "unexplained_failure"]
+
+
+def test_a_coordinator_that_librdkafka_lost_is_told_by_its_own_words(tmp_path):
+    text = (
+        "%7|1595444738.576|TXNCOORD|rdkafka#producer-1| [thrd:main]: Transaction coordinator changed from b1:9092/1 -> "
+        "(none): AddPartitionsToTxn failed: Broker: Coordinator not available\n"
+        "%7|1595444739.076|ADDPARTS|rdkafka#producer-1| [thrd:main]: Unable to register partitions with transaction: "
+        "Broker is not up\n"
+    )
+    (found,) = told(tmp_path, text)["findings"]
+    assert found["candidates"][0]["rule"] == "coordinator_unavailable"
+    assert found["severity"] == "info"
+
+
 def test_one_refusal_that_three_lines_tell_is_one(tmp_path):
     (found,) = told(tmp_path, TWICE.format(at=BEGIN, error="Coordinator load in progress"))["findings"]
     assert (found["severity"], found["count"]) == ("info", 1)

@@ -42,11 +42,15 @@ SYMPTOMS = {
         "our read_committed consumer gets nothing since ten o'clock",
         "isolation level read_committed: the reader is stuck at one offset although producers write",
         "the last stable offset of the topic does not move any more",
+        "The failover left the transaction hanging, and our coordinator was moved twice since.",
+        "kafka-transactions.sh describe: our transaction hangs in PREPARE_COMMIT since ten o'clock",
+        "our cluster creates hanging transactions since it was upgraded, three of them today",
         "\u4e8b\u52a1\u6d88\u606f\uff0c\u4ece\u6628\u5929\u5f00\u59cb\u6d88\u8d39\u4e0d\u5230\u6570\u636e",
     ),
     "misconfiguration": (
         "the consumer received three aborted records of the transaction",
         "Now and then our reader gets aborted messages.",
+        "our transactional test shows that the reader always consumed messages marked as ABORT",
         "Currently a reader with isolation level read_committed can see unstable records.",
         "with exactly-once the sink ends in `Timeout expired while awaiting InitProducerId`",
         "the transactional writer stops with TimeoutException awaiting InitProducerId",
@@ -82,6 +86,8 @@ QUIET = (
     "A read_committed reader gets nothing until the transaction commits. That is by design.",
     "If the coordinator is away, initTransactions() blocks for max.block.ms.",
     "Our consumer is stuck, it reads mails from IMAP.",
+    "Hanging transactions are found by kafka-transactions.sh find-hanging.",
+    "I don't see an explanation of the transaction_timeout_ms of the producer in the docs.",
     "The writer is transactional: on a checkpoint the transaction is committed, on a reset aborted, and a reader with "
     "the default isolation.level sees the aborted records.",
 )
@@ -148,6 +154,18 @@ def test_what_works_or_is_foreign_is_nothing(text: str, tmp_path: Path) -> None:
         return
     assert told["findings"] == []
     assert told["answer"]["state"] != "unexplained"
+
+
+def test_what_does_not_work_beside_an_error_is_told_with_its_causes(tmp_path: Path) -> None:
+    met = "Since Monday our transactional producer gets InvalidProducerEpochException."
+    (alone,), (both,) = (
+        _told(tmp_path, text)["findings"] for text in (met, f"{met}\n\nThe transaction never ends since then.\n")
+    )
+    causes, all_causes = ([one["rule"] for one in found["candidates"]] for found in (alone, both))
+    assert all_causes[: len(causes)] == causes
+    assert "hanging_transaction" in all_causes
+    assert "a transaction does not end" in both["summary"]
+    assert alone["facts"]["symptoms"] is None
 
 
 def test_a_reader_of_aborted_records_is_told_of_its_level(tmp_path: Path) -> None:

@@ -41,9 +41,10 @@ MISCONFIGURED = "misconfiguration"
 class NamedFacts:
     """An error (`error`, `protocol_name` and `code` as in Facts of the rule), or a symptom, that a text names.
 
-    `named` tells how (findings/named_errors.py); `said` are the words; `others` what else it names; `candidates` and
-    `open` the causes that fit; `traits` what words tell that no table knows, among it that initialising fails
-    (`fails_to_init`), or that aborted records are seen (`sees_aborted`); `solved` the words by which it is over.
+    `named` tells how (findings/named_errors.py); `said` are the words; `others` which errors it names besides, and
+    `symptoms` what it says beside an error that does not work; `candidates` and `open` the causes that fit; `traits`
+    what words tell that no table knows, among it that initialising fails (`fails_to_init`), or that aborted records are
+    seen (`sees_aborted`); `solved` the words by which it is over.
     """
 
     named: str
@@ -53,6 +54,7 @@ class NamedFacts:
     means: str | None
     said: Quoted
     others: NameList | None
+    symptoms: NameList | None
     candidates: NameList
     open: tuple[Bound[ConsideredWords], ...]
     lines: Refs
@@ -104,7 +106,11 @@ def named_cases(model: CaptureModel, findings: Sequence[Finding]) -> Iterator[Ca
 
 
 def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -> NamedFacts:
-    known, rules = one.known, [rule for rule in one.candidates if rule in CANDIDATES][:MOST]
+    known, symptoms = one.known, [other for other in others if other.is_symptom_beside(one)]
+    causes: dict[str, NamedError] = {}
+    for named in (one, *symptoms):
+        causes.update({rule: named for rule in named.candidates if rule in CANDIDATES and rule not in causes})
+    rules = [*causes][:MOST]
     return NamedFacts(
         named=one.named,
         error=one.error,
@@ -113,8 +119,11 @@ def _facts(model: CaptureModel, one: NamedError, others: Sequence[NamedError]) -
         means=one.means,
         said=Quoted(one.statement.text),
         others=_names(others),
+        symptoms=NameList(dict.fromkeys(named.means for named in symptoms if named.means)) if symptoms else None,
         candidates=NameList(rules),
-        open=_open(one, rules),
+        open=tuple(
+            _cause(next(named for named in (one, *symptoms) if rule in named.candidates), rule) for rule in rules
+        ),
         lines=testimony_refs(one.path, _lines(one)),
         worked_before=_worked_before(model, one),
         reads_committed=_reads_committed(model, one),
@@ -132,15 +141,12 @@ def _reads_committed(model: CaptureModel, one: NamedError) -> bool:
     return is_told or _says(model, one, READS_COMMITTED)
 
 
-def _open(one: NamedError, rules: Sequence[str]) -> tuple[Bound[ConsideredWords], ...]:
-    """What is said of the causes that fit: of those for which only traits speak, which words."""
-    fits = {fit.rule: fit for fit in one.fits}
-    return tuple(
-        spoken_candidate(rule, fits[rule].because, fits[rule].words)
-        if rule in fits and _said(one, rule) is None
-        else CANDIDATES[rule].of(CandidateFacts(said=_said(one, rule)))
-        for rule in rules
-    )
+def _cause(one: NamedError, rule: str) -> Bound[ConsideredWords]:
+    """What is said of a cause that fits: of one for which only traits speak, which words."""
+    fit = next((fit for fit in one.fits if fit.rule == rule), None)
+    if fit is not None and _said(one, rule) is None:
+        return spoken_candidate(rule, fit.because, fit.words)
+    return CANDIDATES[rule].of(CandidateFacts(said=_said(one, rule)))
 
 
 def _said(one: NamedError, rule: str) -> Quoted | None:
@@ -247,6 +253,7 @@ NAMED_WORDS = Words(
             f"The text speaks of {NAME}. Nothing in it shows that somebody met it;[ {{perhaps}}] nobody did.",
         ),
         "[ The text names {others}, too.]",
+        "[ It says besides that {symptoms}.]",
         "[ Its words tell of {traits}.]",
         "[ It says that this is over: {solved}.]",
     ),

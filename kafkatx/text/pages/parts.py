@@ -25,9 +25,11 @@ from kafkatx.text.pages.likeness import goes_on, is_log_line
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.pasted import LONGEST_PREFIX, as_printed
 from kafkatx.text.printed.tool_lines import tool_lines
-from kafkatx.text.prose.named_errors import errors_in, names_something
+from kafkatx.text.products import is_of_another_system
+from kafkatx.text.prose.named_errors import errors_in, is_of_producers, names_something
 from kafkatx.text.prose.statements import statements_on_page
 from kafkatx.text.settings.files import is_settings
+from kafkatx.text.whole_pages import page_of
 
 LARGE = 4 << 20
 """Bytes above which a text is not read line by line when it is a log."""
@@ -73,14 +75,28 @@ def parts(file: OpenFile) -> list[TextPart]:
     if file.size <= MOST_SETTINGS and _is_settings(file):
         return [TextPart(PartKind.SETTINGS, 0, file.size, 1)]
     if file.size <= MOST_DOCUMENT and _is_document(file):
-        kind = PartKind.WORDS if _is_failed_answer(file) and names_something(file) else PartKind.PROSE
+        is_told = _is_failed_answer(file) and names_something(file) and not _is_another_systems(file)
+        kind = PartKind.WORDS if is_told else PartKind.PROSE
         return [TextPart(kind, 0, file.size, 1)]
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
     found = cut_file(file)
+    if not any(part.kind in TOOLS for part in found) and _is_another_systems(file):
+        return [TextPart(PartKind.PROSE, 0, file.size, 1)]
     if all(part.kind is PartKind.PROSE for part in found):
         return [TextPart(PartKind.WORDS, 0, file.size, 1)] if names_something(file) else found
     return [TextPart(PartKind.LOG, 0, file.size, 1)] if _is_one_log(file, found) else _with_words(file, found)
+
+
+def _is_another_systems(file: OpenFile) -> bool:
+    """Whether a page is about another system's transactions, and no error of Kafka's producers is in it."""
+    page = page_of(file)
+    if page is None or b"kafka" in page.content.lower():
+        return False
+    told = [line.text for line in lines(page)]
+    return is_of_another_system("\n".join(told)) and not any(
+        is_of_producers(name) for text in told for name in errors_in(text)
+    )
 
 
 def _with_words(file: OpenFile, found: list[TextPart]) -> list[TextPart]:

@@ -68,7 +68,7 @@ _TRANSACTIONAL = regex(
     r"|\b(?:begin|init|commit|abort)[_ ]?transactions?\b|\bexactly[- _]once\b|\bread_committed\b|\u4e8b\u52a1",
     re.IGNORECASE,
 )
-ANYWHERE = (" abort --", "Task{id=", "kafka-console-consumer")
+ANYWHERE = (" abort --", "Task{id=", "Task due to unrecov", "kafka-console-consumer")
 """In lines that say something wherever they stand: a call of a tool of Kafka's, a task of Kafka Connect."""
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
