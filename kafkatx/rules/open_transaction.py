@@ -72,7 +72,8 @@ class Facts:
     `is_start_known` is False where a text does not tell the start: `began_at` is then when it last grew. `hidden` are
     committed records that it holds back in the partitions `blocked`, `holds_offsets` says that it wrote offsets of a
     group; both only where no marker of it can be missing. Its records in `cut` below `cut_at` are deleted already.
-    `kin` are transactions of its job that timed out as it may. `said_to_wait` are the words of people whose readers wait.
+    `kin` are transactions of its job that timed out as it may. `said_to_wait` are words of people
+    whose readers wait.
     """
 
     id: str

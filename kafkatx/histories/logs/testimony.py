@@ -38,6 +38,8 @@ _WORDS = regex(r"(?<![\w.$])[a-z]{2,}(?![\w.(:=])")
 _COPIED = regex(r"\w\.[A-Z]\w{2,79}(?:Exception|Error): ?\S|KafkaError\{|%[0-7]\|")
 """What nobody writes by hand: a program printed it, whatever stands around it."""
 BROKERS_AWAY = "brokers_away"
+MEANT = "meant"
+"""The statement that an abort, or what else befell somebody, was wanted."""
 SPEAKS_FOR: Mapping[str, Mapping[str, int]] = {
     "transactional_id_expired": {IDLE: 2},
     "producer_state_expired": {IDLE: 2, "short_retention": 1},
@@ -169,6 +171,11 @@ def statements_of(logs: LogModel, path: str) -> tuple[Statement, ...]:
     """What people say on a page, whichever part of it was asked."""
     of_page = (source.statements for source in logs.facts.sources if source.path == path)
     return next((statements for statements in of_page if statements), ())
+
+
+def says_meant(logs: LogModel) -> bool:
+    """Whether somebody says of an abort, or of a refusal, that it was wanted."""
+    return any(said.name == MEANT for source in logs.facts.sources for said in source.statements)
 
 
 def is_in_sentence(logs: LogModel, row: int) -> bool:
