@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from kafkatx.findings.rule import Case, Found
 from kafkatx.histories.capture_model import CaptureModel
@@ -45,6 +46,7 @@ def as_said(model: CaptureModel, found: Found) -> Found:
     told = refs_of(waiting_told(model)) if len(cases) == 1 and cases[0].severity is Severity.info else ()
     for one in met:
         if told and isinstance(one, Case) and hasattr(one.facts, "said_to_wait"):
-            yield replace(one, facts=replace(one.facts, said_to_wait=told), severity=Severity.warning)
+            facts: Any = one.facts
+            yield replace(one, facts=replace(facts, said_to_wait=told), severity=Severity.warning)
         else:
             yield one
