@@ -12,11 +12,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from kafkatx.findings.endless_retries import FEWEST, endless_retries, goes_on, left_unanswered, waiting_call
+from kafkatx.findings.endless_retries import (
+    FEWEST,
+    endless_retries,
+    goes_on,
+    left_unanswered,
+    refused_again,
+    waiting_call,
+)
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
     OF_BROKERS,
     OF_CALLS,
+    OF_DISORDER,
     OF_EPOCHS,
     OF_FATAL,
     OF_REFUSALS,
@@ -28,11 +36,12 @@ from kafkatx.findings.failure_kinds import (
     UNEXPECTED,
     WRITES,
     BrokerFailure,
+    of_state,
     of_words,
     thrown_by,
 )
 from kafkatx.findings.finding import UNEXPLAINED
-from kafkatx.findings.protocol_errors import protocol_error
+from kafkatx.findings.protocol_errors import protocol_error, reaction_of
 from kafkatx.findings.told_twice import with_nameless, without_excerpts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
@@ -69,8 +78,6 @@ BUSY = "CONCURRENT_TRANSACTIONS"
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
 BY_OTHERS = frozenset({*OF_FATAL.values(), *OF_UNEXPECTED.values()})
 """Mechanisms of errors that name none themselves."""
-REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
-"""What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +173,8 @@ def _of_retries(logs: LogModel) -> Iterator[ToldFailure]:
     """Requests that were repeated for longer than a call waits."""
     for rows in endless_retries(logs):
         yield _retried(logs, rows, OF_SEARCHES)
+    for rows in refused_again(logs):
+        yield replace(_retried(logs, rows, OF_DISORDER), call="send")
 
 
 def _unanswered(logs: LogModel) -> Iterator[ToldFailure]:
@@ -264,9 +273,10 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         known=known,
         meaning=meanings[0] if meanings else None,
         call=failure.call,
-        category=failure.category if failure.category in MEANT else _reaction(known),
+        category=failure.category if failure.category in MEANT else reaction_of(known),
         message=failure.message,
         candidates=of_words(failure.message)
+        or of_state(failure.message, failure.call, known)
         or _fitting(_candidates(meanings, known), failure)
         or _of_call(failure, name, known),
         rows=rows,
@@ -280,11 +290,6 @@ def _known_within(logs: LogModel, rows: Sequence[int]) -> Thrown | None:
     traces = [trace for row in rows if (trace := logs.trace(row)) is not None]
     links = [link for trace in traces for link in reversed(trace.chain)]
     return next((link for link in links if protocol_error(link.exception) is not None), None)
-
-
-def _reaction(known: ProtocolError | None) -> str:
-    """What an error means to a producer of any release, where that is one thing."""
-    return REACTIONS.get(known.reaction, "unknown") if known is not None else "unknown"
 
 
 @lru_cache(maxsize=4096)
@@ -325,6 +330,8 @@ def _of_call(failure: Failure, name: str | None, known: ProtocolError | None) ->
     if failure.exception == REPEATED or is_state:
         return OF_FATAL[name is not None or failure.call in TRANSACTIONAL]
     if failure.call is None and ENDED_BADLY in failure.message:
+        if known is not None and known.name == UNEXPECTED:
+            return OF_UNEXPECTED[False]
         return OF_CALLS["commitTransaction"]
     return OF_CALLS.get(failure.call or "", ())
 
@@ -345,7 +352,7 @@ def _of_brokers(logs: LogModel) -> Iterator[ToldFailure]:
 def _is_refusal(kind: EventKind, known: ProtocolError | None, level: int) -> bool:
     """Whether an error is a failure: one of the protocol's, or a broker's own of which it warns."""
     if kind is EventKind.request_seen:
-        return known is not None and _reaction(known) != RETRIED
+        return known is not None and reaction_of(known) != RETRIED
     return known is not None or level >= Level.warn
 
 
