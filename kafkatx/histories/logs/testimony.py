@@ -55,6 +55,7 @@ SPEAKS_FOR: Mapping[str, Mapping[str, int]] = {
     "concurrent_transactions_storm": {"each_record": 1},
     "hanging_transaction": {"no_owner": 2},
     "open_transaction": {"long_transaction": 1},
+    "client_bug": {"other_reader_reads": 2},
 }
 """Statements of a page (statements.tsv) that speak for a cause, each with its weight."""
 EXCLUSIVE = ("transaction_timed_out", "fenced_by_new_instance")
