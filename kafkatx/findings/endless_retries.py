@@ -20,7 +20,6 @@ from itertools import pairwise
 from kafkatx.findings.client_lines import is_cut_out
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import MAX_BLOCK_MS
-from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 
 LONG_MS = MAX_BLOCK_MS
@@ -63,19 +62,6 @@ def endless_retries(logs: LogModel) -> Iterator[list[int]]:
     for (source, owner, api, _), rows in found.items():
         breaks = [row for row in achieved if logs.events["source"][row] == source and _may_be(logs, row, owner)]
         yield from (run for run in _runs(logs, rows, breaks, api in OF_TRANSACTIONS) if _is_long(logs, run))
-
-
-def refused_again(logs: LogModel) -> Iterator[list[int]]:
-    """Yield the lines of a cut text in which batches of one partition are out of order again and again, for so long.
-
-    Once is what a client meets behind a batch that is sent again; then its batches are in order.
-    """
-    groups: dict[tuple[int, int, str | None, int | None], list[int]] = {}
-    for row in logs.of_kind(EventKind.produce_retry).tolist():
-        if logs.error(row) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and logs.times[row] >= 0:
-            who = int(logs.events["source"][row]), int(logs.owners[row])
-            groups.setdefault((*who, logs.string(row, "topic"), logs.number(row, "partition")), []).append(row)
-    yield from (rows for rows in groups.values() if _is_long(logs, rows) and is_cut_out(logs, rows))
 
 
 def _runs(logs: LogModel, rows: list[int], breaks: list[int], ends_by_silence: bool) -> Iterator[list[int]]:

@@ -97,8 +97,6 @@ ECHOES = (
 """Words of a call that was refused since one before it had failed."""
 OF_REFUSED_ABORTS = ("commit_outcome_unknown", "api_misuse")
 """What makes a coordinator refuse an abort for its state: no transaction is open, since a commit had gone through."""
-OF_DISORDER = ("sequence_gap", "unresolved_sequence")
-"""Mechanisms of batches that stay out of order."""
 OF_SEARCHES = ("coordinator_unavailable", "broker_unreachable")
 """What makes a client look for its coordinator without end."""
 OF_WAITS = ("coordinator_unavailable", "stuck_prepare", "broker_unreachable")

@@ -17,14 +17,12 @@ from kafkatx.findings.endless_retries import (
     endless_retries,
     goes_on,
     left_unanswered,
-    refused_again,
     waiting_call,
 )
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
     OF_BROKERS,
     OF_CALLS,
-    OF_DISORDER,
     OF_EPOCHS,
     OF_FATAL,
     OF_REFUSALS,
@@ -173,8 +171,6 @@ def _of_retries(logs: LogModel) -> Iterator[ToldFailure]:
     """Requests that were repeated for longer than a call waits."""
     for rows in endless_retries(logs):
         yield _retried(logs, rows, OF_SEARCHES)
-    for rows in refused_again(logs):
-        yield replace(_retried(logs, rows, OF_DISORDER), call="send")
 
 
 def _unanswered(logs: LogModel) -> Iterator[ToldFailure]:
