@@ -274,7 +274,7 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         candidates=of_words(failure.message)
         or of_state(failure.message, failure.call, known)
         or _fitting(_candidates(meanings, known), failure)
-        or _of_call(failure, name, known),
+        or _of_call(failure, name, known, is_end=any(ENDED_BADLY in logs.words(row) for row in rows)),
         rows=rows,
         at=failure.at,
         is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
@@ -315,8 +315,8 @@ def _fitting(candidates: tuple[str, ...], failure: Failure) -> tuple[str, ...]:
     return candidates
 
 
-def _of_call(failure: Failure, name: str | None, known: ProtocolError | None) -> tuple[str, ...]:
-    """Mechanisms by the call that failed, where the error names none.
+def _of_call(failure: Failure, name: str | None, known: ProtocolError | None, *, is_end: bool) -> tuple[str, ...]:
+    """Mechanisms by the call that failed, where the error names none; `is_end`: the words name EndTxn.
 
     Where a broker answered that it met something unexpected, those of clients and groups, which have codes, are none.
     """
@@ -325,10 +325,9 @@ def _of_call(failure: Failure, name: str | None, known: ProtocolError | None) ->
     is_state = failure.exception == UNNAMED and failure.call is None and failure.category == FATAL
     if failure.exception == REPEATED or is_state:
         return OF_FATAL[name is not None or failure.call in TRANSACTIONAL]
-    if failure.call is None and ENDED_BADLY in failure.message:
-        if known is not None and known.name == UNEXPECTED:
-            return OF_UNEXPECTED[False]
-        return OF_CALLS["commitTransaction"]
+    if failure.call is None and is_end:
+        is_unexpected = known is not None and known.name == UNEXPECTED
+        return OF_UNEXPECTED[False] if is_unexpected else OF_CALLS["commitTransaction"]
     return OF_CALLS.get(failure.call or "", ())
 
 
