@@ -175,9 +175,15 @@ def _accounted(
 
 
 def _sinks(told: ToldFailure, best: Finding) -> bool:
-    """Whether a guess about what stands beside a fatal error, which names no such mechanism, would hide that error."""
-    is_guess = best.verdict is Verdict.possible and best.rule not in told.candidates
-    return is_guess and told.category == FATAL and best.severity < Severity.error
+    """Whether a guess would hide an error: one that names no such mechanism a fatal one, one for information any.
+
+    What is told for information says that nothing is wrong.
+    """
+    if best.verdict is not Verdict.possible or told.is_harmless:
+        return False
+    if best.severity is Severity.info:
+        return True
+    return best.rule not in told.candidates and told.category == FATAL and best.severity < Severity.error
 
 
 def _waited_for(logs: LogModel, told: ToldFailure) -> list[int]:

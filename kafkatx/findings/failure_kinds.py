@@ -6,7 +6,7 @@ Source  ReplicaManager, ProducerAppendInfo, TransactionCoordinator, TransactionS
 
 from __future__ import annotations
 
-from kafkatx.terms.catalogue.entries import ClientException
+from kafkatx.terms.catalogue.entries import ClientException, ProtocolError
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
@@ -89,6 +89,14 @@ OF_FATAL = {
     False: ("sequence_gap", "unresolved_sequence", "producer_state_expired"),
 }
 """What makes a producer of librdkafka fatal, the commonest first: a transactional one, and one that is idempotent."""
+OF_ECHOES = OF_FATAL[True][:2]
+"""What fails first, mostly, where only the calls behind it are told."""
+ECHOES = (
+    "in an error state", "previous transactional or idempotent request has failed with errors", "in state FatalError",
+)  # fmt: skip
+"""Words of a call that was refused since one before it had failed."""
+OF_REFUSED_ABORTS = ("commit_outcome_unknown", "api_misuse")
+"""What makes a coordinator refuse an abort for its state: no transaction is open, since a commit had gone through."""
 OF_SEARCHES = ("coordinator_unavailable", "broker_unreachable")
 """What makes a client look for its coordinator without end."""
 OF_WAITS = ("coordinator_unavailable", "stuck_prepare", "broker_unreachable")
@@ -130,6 +138,14 @@ def thrown_by(found: tuple[ClientException, ...], call: str | None) -> tuple[Cli
     """Of rows that one class has in common, those that the call can throw; all where none names it."""
     words = CALLED.get(call or "", frozenset())
     return tuple(entry for entry in found if words & set(_WORDS.findall(entry.raised_by))) or found
+
+
+def of_state(message: str, call: str | None, known: ProtocolError | None) -> tuple[str, ...]:
+    """Mechanisms of calls that the state refused: of an echo those of what failed before it, of an abort its own."""
+    if any(words in message for words in ECHOES):
+        return OF_ECHOES
+    is_abort = call == "abortTransaction" and known is not None
+    return OF_REFUSED_ABORTS if is_abort and known is not None and known.name == "INVALID_TXN_STATE" else ()
 
 
 def of_words(message: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.records import dataclass
 from kafkatx.text.events import FAILED, KAFKA_FAILED, MET, NAMED, SOLVED, SYMPTOM, TRAIT, Statement
 from kafkatx.text.logs.calls import call_in
-from kafkatx.text.prose.named_errors import OF_WAITS
+from kafkatx.text.prose.named_errors import OF_WAITS, is_of_producers
 
 if TYPE_CHECKING:
     from kafkatx.findings.spoken_causes import FittingCause
@@ -76,7 +76,10 @@ class NamedError:
 
 
 def named_errors(model: CaptureModel) -> list[NamedError]:
-    """Everything that pages name, each once: errors that were met, then symptoms, then errors that are spoken of."""
+    """Everything that pages name, each once: errors that were met, then symptoms, then errors that are spoken of.
+
+    Of several the errors first that only producers with an id, or transactions, meet.
+    """
     found: dict[tuple[str, str], NamedError] = {}
     for source in model.logs.facts.sources:
         for said in source.statements:
@@ -85,7 +88,7 @@ def named_errors(model: CaptureModel) -> list[NamedError]:
                 named = _explained(one, source.statements)
                 found.setdefault((source.path, _subject(named)), named)
     order = (MET, SYMPTOM, NAMED)
-    return sorted(found.values(), key=lambda one: order.index(one.statement.name))
+    return sorted(found.values(), key=lambda one: (order.index(one.statement.name), not is_of_producers(one.error)))
 
 
 def _subject(named: NamedError) -> str:

@@ -29,18 +29,22 @@ OF_ANY = frozenset({
     "RECORD_LIST_TOO_LARGE", "BufferExhaustedException", "_QUEUE_FULL",
 })  # fmt: skip
 """Errors that clients with and without transactions meet alike."""
+OF_ANY_LEADER = frozenset({"NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"})
+"""Refusals of a leader that befall whatever is written to it."""
+ENDS_ANY_SENDER = "KafkaError"
+"""How aiokafka ends the task that sends, after whatever it did not foresee: with an id or without."""
 PLAIN = "plain_producer"
 """The statement of who says that there are no transactions."""
 
 
 def is_plain(model: CaptureModel, told: ToldFailure) -> bool:
     """Whether nothing shows that a transaction or an idempotent producer met a failure."""
-    if told.is_brokers or told.transactional_id is not None or told.producer_id is not None:
-        return False
-    if told.call in TRANSACTIONAL:
+    if told.transactional_id is not None or told.producer_id is not None or told.call in TRANSACTIONAL:
         return False
     logs, row = model.logs, told.rows[0]
-    if PLAIN in _said(logs, row):
+    if told.is_brokers and _name(told) not in OF_ANY_LEADER:
+        return False
+    if PLAIN in _said(logs, row) and not told.is_brokers:
         return told.category != FATAL
     return is_foreign(model, row) and all(
         _befalls_any(one) for one in told_failures(model) if _shares_source(logs, one, told)
@@ -58,8 +62,12 @@ def _said(logs: LogModel, row: int) -> set[str]:
 
 def _befalls_any(told: ToldFailure) -> bool:
     """Whether any client meets an error: it is none of producer ids, and none after which a producer is dead."""
-    known = told.known.name if told.known is not None else told.error
-    return told.category != FATAL and known in OF_ANY
+    return told.error == ENDS_ANY_SENDER or (told.category != FATAL and _name(told) in OF_ANY)
+
+
+def _name(told: ToldFailure) -> str:
+    """The protocol's name of an error, else its own."""
+    return told.known.name if told.known is not None else told.error
 
 
 def _shares_source(logs: LogModel, one: ToldFailure, other: ToldFailure) -> bool:

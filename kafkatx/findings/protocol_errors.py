@@ -8,6 +8,9 @@ from kafkatx.terms.catalogue.entries import ProtocolError, plain_name, simple_na
 from kafkatx.terms.catalogue.loading import error_codes
 from kafkatx.terms.error_codes import error_code, letters_of
 
+REACTIONS = {"fatal": "fatal", "abortable": "abortable", "retried": "retriable"}
+"""What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
+
 
 def protocol_error(name: str, message: str = "") -> ProtocolError | None:
     """The protocol's error that a class or a constant of any client names.
@@ -21,6 +24,11 @@ def protocol_error(name: str, message: str = "") -> ProtocolError | None:
     found = found or _by_letters().get(letters_of(plain), ())
     said = [error for error in found if message and any(message.startswith(one.text) for one in error.messages)]
     return next(iter(said or found), None)
+
+
+def reaction_of(known: ProtocolError | None) -> str:
+    """What an error means to a producer of any release, where that is one thing."""
+    return REACTIONS.get(known.reaction, "unknown") if known is not None else "unknown"
 
 
 @cache

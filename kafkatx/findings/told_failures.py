@@ -12,7 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from kafkatx.findings.endless_retries import FEWEST, endless_retries, goes_on, left_unanswered, waiting_call
+from kafkatx.findings.endless_retries import (
+    FEWEST,
+    endless_retries,
+    goes_on,
+    left_unanswered,
+    waiting_call,
+)
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
     OF_BROKERS,
@@ -28,11 +34,12 @@ from kafkatx.findings.failure_kinds import (
     UNEXPECTED,
     WRITES,
     BrokerFailure,
+    of_state,
     of_words,
     thrown_by,
 )
 from kafkatx.findings.finding import UNEXPLAINED
-from kafkatx.findings.protocol_errors import protocol_error
+from kafkatx.findings.protocol_errors import protocol_error, reaction_of
 from kafkatx.findings.told_twice import with_nameless, without_excerpts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
@@ -69,8 +76,6 @@ BUSY = "CONCURRENT_TRANSACTIONS"
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
 BY_OTHERS = frozenset({*OF_FATAL.values(), *OF_UNEXPECTED.values()})
 """Mechanisms of errors that name none themselves."""
-REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
-"""What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +271,12 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         known=known,
         meaning=meanings[0] if meanings else None,
         call=failure.call,
-        category=failure.category if failure.category in MEANT else _reaction(known),
+        category=failure.category if failure.category in MEANT else reaction_of(known),
         message=failure.message,
         candidates=of_words(failure.message)
+        or of_state(failure.message, failure.call, known)
         or _fitting(_candidates(meanings, known), failure)
-        or _of_call(failure, name, known),
+        or _of_call(failure, name, known, is_end=any(ENDED_BADLY in logs.words(row) for row in rows)),
         rows=rows,
         at=failure.at,
         is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
@@ -282,11 +288,6 @@ def _known_within(logs: LogModel, rows: Sequence[int]) -> Thrown | None:
     traces = [trace for row in rows if (trace := logs.trace(row)) is not None]
     links = [link for trace in traces for link in reversed(trace.chain)]
     return next((link for link in links if protocol_error(link.exception) is not None), None)
-
-
-def _reaction(known: ProtocolError | None) -> str:
-    """What an error means to a producer of any release, where that is one thing."""
-    return REACTIONS.get(known.reaction, "unknown") if known is not None else "unknown"
 
 
 @lru_cache(maxsize=4096)
@@ -316,8 +317,8 @@ def _fitting(candidates: tuple[str, ...], failure: Failure) -> tuple[str, ...]:
     return candidates
 
 
-def _of_call(failure: Failure, name: str | None, known: ProtocolError | None) -> tuple[str, ...]:
-    """Mechanisms by the call that failed, where the error names none.
+def _of_call(failure: Failure, name: str | None, known: ProtocolError | None, *, is_end: bool) -> tuple[str, ...]:
+    """Mechanisms by the call that failed, where the error names none; `is_end`: the words name EndTxn.
 
     Where a broker answered that it met something unexpected, those of clients and groups, which have codes, are none.
     """
@@ -326,8 +327,9 @@ def _of_call(failure: Failure, name: str | None, known: ProtocolError | None) ->
     is_state = failure.exception == UNNAMED and failure.call is None and failure.category == FATAL
     if failure.exception == REPEATED or is_state:
         return OF_FATAL[name is not None or failure.call in TRANSACTIONAL]
-    if failure.call is None and ENDED_BADLY in failure.message:
-        return OF_CALLS["commitTransaction"]
+    if failure.call is None and is_end:
+        is_unexpected = known is not None and known.name == UNEXPECTED
+        return OF_UNEXPECTED[False] if is_unexpected else OF_CALLS["commitTransaction"]
     return OF_CALLS.get(failure.call or "", ())
 
 
@@ -347,7 +349,7 @@ def _of_brokers(logs: LogModel) -> Iterator[ToldFailure]:
 def _is_refusal(kind: EventKind, known: ProtocolError | None, level: int) -> bool:
     """Whether an error is a failure: one of the protocol's, or a broker's own of which it warns."""
     if kind is EventKind.request_seen:
-        return known is not None and _reaction(known) != RETRIED
+        return known is not None and reaction_of(known) != RETRIED
     return known is not None or level >= Level.warn
 
 

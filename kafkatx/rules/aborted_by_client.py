@@ -45,6 +45,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Reason
+from kafkatx.histories.logs.testimony import says_meant
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
@@ -107,7 +108,11 @@ class ByOperator(DataFacts):
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for each transactional.id and verdict; what is aborted by nobody knows whom is not checkable."""
+    """One case for each transactional.id and verdict; what is aborted by nobody knows whom is not checkable.
+
+    What is said to be meant is told for information.
+    """
+    is_meant = says_meant(model.logs)
     ended, is_abort = model.ends.rows(), model.transactions["decision"] == PREPARE_ABORT
     perhaps = ended.reason == Reason.no_bump_release
     by_client = (is_abort & (ended.ended_by == EndedBy.client)) | perhaps
@@ -124,12 +129,12 @@ def find(model: CaptureModel) -> Found:
         for group in _by_id(model, by_client & ~unsent & (ended.verdict == verdict)):
             facts = _of_rows(group)
             loud = (facts.is_often or _is_all_that_is_shown(group)) and verdict is not Verdict.possible
-            severity = Severity.warning if loud else Severity.info
+            severity = Severity.warning if loud and not is_meant else Severity.info
             yield Case(facts=facts, verdict=verdict, severity=severity, **group.columns())
     for group in groups_without_rows(model, EndedBy.client):
         told = told_in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
         is_loud = is_shown_close(model, group) or _is_all_that_is_shown(group)
-        severity = Severity.warning if is_loud else Severity.info
+        severity = Severity.warning if is_loud and not is_meant else Severity.info
         verdict = Verdict.possible if was_asked_for(group) else group.verdict
         yield Case(facts=told, verdict=verdict, severity=severity, **group.columns())
     yield from aborted_without_id(model)

@@ -25,6 +25,7 @@ from kafkatx.findings.grouping import DataColumns, columns_of
 from kafkatx.findings.kin_timeouts import timed_out_kin
 from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.said_to_wait import SAID_TO_WAIT, as_said
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
@@ -71,7 +72,8 @@ class Facts:
     `is_start_known` is False where a text does not tell the start: `began_at` is then when it last grew. `hidden` are
     committed records that it holds back in the partitions `blocked`, `holds_offsets` says that it wrote offsets of a
     group; both only where no marker of it can be missing. Its records in `cut` below `cut_at` are deleted already.
-    `kin` are transactions of its job that timed out as it may.
+    `kin` are transactions of its job that timed out as it may. `said_to_wait` are words of people
+    whose readers wait.
     """
 
     id: str
@@ -90,6 +92,7 @@ class Facts:
     cut: TopicPartition | None
     cut_at: int | None
     kin: Count | None
+    said_to_wait: Refs = ()
 
     @property
     def waits(self) -> Waits | None:
@@ -111,6 +114,7 @@ class Unowned(OfPartition):
     data: OffsetRange
     producer_id: int
     written: Refs
+    said_to_wait: Refs = ()
 
 
 @facts
@@ -126,6 +130,10 @@ def find(model: CaptureModel) -> Found:
     And one for each that a partition's producer state has open, as a tool printed it, or that a list showed open and
     aborted when it was asked again.
     """
+    yield from as_said(model, _open(model))
+
+
+def _open(model: CaptureModel) -> Found:
     yield from open_told(model)
     yield from aborted_since(model)
     for latest in model.latest[model.latest["state"] == TransactionState.Ongoing]:
@@ -318,6 +326,7 @@ WORDS = Words(
             cites="written",
             needs="data",
         ),
+        SAID_TO_WAIT,
     ),
     considered=(
         ruled_out("hanging_transaction", "the coordinator knows the transaction", cites="latest"),
@@ -355,8 +364,14 @@ WORDS = Words(
                     pick(
                         "kin",
                         {
-                            None: "Nothing to do, unless readers wait for it: the coordinator aborts it {timeout} "
-                            "after its start. To end it sooner, commit or abort it in the application"
+                            None: pick(
+                                "said_to_wait",
+                                {
+                                    (): "Nothing to do, unless readers wait for it: the coordinator aborts it "
+                                    "{timeout} after its start. To end it sooner, commit or abort it in the application"
+                                },
+                                f"{END_IT}. Readers wait for it, as is said",
+                            ),
                         },
                         "Give the job a longer timeout, as is said of {kin:transaction} of it that timed out after "
                         "{timeout}: this one ends in the same way unless a checkpoint commits it before",
@@ -374,7 +389,7 @@ DATA_WORDS = Words(
     title="an open transaction of producer id {producer_id}",
     summary="Producer id {producer_id} wrote {data}, and no marker follows: its transaction was[ {perhaps}] open when "
     "the evidence ended.",
-    steps=(step("No marker follows {data.records:record} in this evidence", cites="written"),),
+    steps=(step("No marker follows {data.records:record} in this evidence", cites="written"), SAID_TO_WAIT),
     considered=(
         left_open(
             "hanging_transaction",

@@ -40,7 +40,7 @@ FAILURES = (
 def retries(logs: LogModel) -> Iterator[ConnectionFailure]:
     """Retries of produce requests, which name the partition and not the node."""
     cancelled = _cancelled(logs)
-    groups: dict[tuple[Observer, str], list[int]] = {}
+    groups: dict[tuple[Observer, str | None], list[int]] = {}
     for row in logs.of_kind(EventKind.produce_retry).tolist():
         observer = _who_waited(logs, row, cancelled)
         if observer is not None and logs.times[row] >= 0:
@@ -63,7 +63,8 @@ def _who_waited(logs: LogModel, row: int, cancelled: set[tuple[int, int, int]]) 
     if logs.says(row, Saying.UNABLE_TO_VERIFY):
         return None
     if error in LEADER_WAITS:
-        return Observer("leader", _topic_partition(logs, row))
+        place = _topic_partition(logs, row)
+        return Observer("leader", place) if place is not None else None
     return observer_of(logs, source, int(logs.events["side"][row])) if error is ErrorCode.NETWORK_EXCEPTION else None
 
 
@@ -73,8 +74,10 @@ def _cancelled(logs: LogModel) -> set[tuple[int, int, int]]:
     return set(zip(events["source"].tolist(), events["correlation_id"].tolist(), seconds.tolist(), strict=True))
 
 
-def _topic_partition(logs: LogModel, row: int) -> str:
-    return f"{logs.string(row, 'topic')}-{logs.number(row, 'partition')}"
+def _topic_partition(logs: LogModel, row: int) -> str | None:
+    """The partition that a line names."""
+    topic, number = logs.string(row, "topic"), logs.number(row, "partition")
+    return None if topic is None or number is None else f"{topic}-{number}"
 
 
 def _chains(logs: LogModel, rows: list[int]) -> Iterator[list[int]]:
@@ -92,7 +95,7 @@ def _chains(logs: LogModel, rows: list[int]) -> Iterator[list[int]]:
 
 
 def _retried(
-    logs: LogModel, observer: Observer, topic_partition: str, chain: list[int], client: ClientInstance | None
+    logs: LogModel, observer: Observer, topic_partition: str | None, chain: list[int], client: ClientInstance | None
 ) -> ConnectionFailure:
     first, last = int(logs.times[chain[0]]), int(logs.times[chain[-1]])
     waited, at_most = _waited(logs, chain, client)

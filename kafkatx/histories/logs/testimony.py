@@ -42,6 +42,8 @@ _OPTION = regex(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]
 _WORDS = regex(r"(?<![\w.$])[a-z]{2,}(?![\w.(:=])")
 _COPIED = regex(r"\w\.[A-Z]\w{2,79}(?:Exception|Error): ?\S|KafkaError\{|%[0-7]\|")
 """What nobody writes by hand: a program printed it, whatever stands around it."""
+MEANT = "meant"
+"""The statement that an abort, or what else befell somebody, was wanted."""
 FEWEST_WORDS = 5
 """Words of people around an error that make a sentence."""
 LONGEST_MS = DAY_MS
@@ -200,6 +202,11 @@ def statements_of(logs: LogModel, path: str) -> tuple[Statement, ...]:
     """What people say on a page, whichever part of it was asked."""
     of_page = (source.statements for source in logs.facts.sources if source.path == path)
     return next((statements for statements in of_page if statements), ())
+
+
+def says_meant(logs: LogModel) -> bool:
+    """Whether somebody says of an abort, or of a refusal, that it was wanted."""
+    return any(said.name == MEANT for source in logs.facts.sources for said in source.statements)
 
 
 def is_in_sentence(logs: LogModel, row: int) -> bool:

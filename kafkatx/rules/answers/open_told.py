@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafkatx.findings.rule import Case
+from kafkatx.findings.said_to_wait import SAID_TO_WAIT
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.coordinators import UNSTICK, coordinators_row, refusals_of
@@ -47,9 +48,13 @@ class HangingFacts:
 
 @facts
 class OpenFacts(HangingFacts):
-    """A transaction of a producer state; `age` is how long the producer has been silent while others wrote."""
+    """A transaction of a producer state; `age` is how long the producer has been silent while others wrote.
+
+    `said_to_wait` are the words of people whose readers wait.
+    """
 
     is_late: bool
+    said_to_wait: Refs = ()
 
 
 def hanging_told(model: CaptureModel) -> Iterator[Case]:
@@ -168,6 +173,7 @@ OPEN_WORDS = Words(
             "times of last writes in the same answer, {age} apart",
             needs="is_late",
         ),
+        SAID_TO_WAIT,
     ),
     considered=(
         left_open(

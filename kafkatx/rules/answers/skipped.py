@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from kafkatx.findings.client_lines import only, times_of
 from kafkatx.findings.rule import Case
+from kafkatx.findings.said_to_wait import SAID_TO_WAIT, refs_of, waiting_told
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.transactions import PREPARE_COMMIT
@@ -30,7 +31,8 @@ from kafkatx.words.values import Count, NameList, Refs, facts
 class SkippedFacts:
     """Lines that tell of markers left out, of the partitions that they name.
 
-    `decision` is what the coordinator had decided, None where its rows don't tell.
+    `decision` is what the coordinator had decided, None where its rows don't tell. `said_to_wait` are words of people
+    whose readers of that topic wait.
     """
 
     id: str | None
@@ -38,6 +40,7 @@ class SkippedFacts:
     decision: str | None
     count: Count
     lines: Refs
+    said_to_wait: Refs
 
 
 def skipped_markers(model: CaptureModel, hanging: set[str]) -> Iterator[Case]:
@@ -56,6 +59,7 @@ def skipped_markers(model: CaptureModel, hanging: set[str]) -> Iterator[Case]:
         named = dict.fromkeys(place for row in rows for place in _places(model, row))
         topics = [place.rpartition("-")[0] for place in named]
         decisions = {_decision(model, row) for row in rows}
+        told = refs_of(one for one in waiting_told(model) if any(topic in one[1].text for topic in topics))
         yield Case(
             facts=SkippedFacts(
                 name,
@@ -63,9 +67,10 @@ def skipped_markers(model: CaptureModel, hanging: set[str]) -> Iterator[Case]:
                 decisions.pop() if len(decisions) == 1 else None,
                 Count(len(rows)),
                 event_refs(model, rows, 3),
+                told,
             ),
-            verdict=Verdict.possible,
-            severity=Severity.info,
+            verdict=Verdict.likely if told else Verdict.possible,
+            severity=Severity.error if told else Severity.info,
             transactional_id=name,
             topic=only(topics),
             partition=int(next(iter(named)).rpartition("-")[2]) if len(named) == 1 else None,
@@ -105,11 +110,15 @@ SKIPPED_WORDS = Words(
     title="a marker was left out",
     summary="The coordinator[ of {id}] knew no leader of {partitions:3}, took it for deleted and left its marker out. "
     "If the topic still exists, what the transaction wrote there[ {perhaps}] hangs: read_committed readers wait.",
-    steps=(step("The coordinator left the marker out", cites="lines"),),
+    steps=(step("The coordinator left the marker out", cites="lines"), SAID_TO_WAIT),
     considered=(
         left_open(
             "a topic that was deleted",
-            "the coordinator prints the same for it, and then nothing is wrong",
+            pick(
+                "said_to_wait",
+                {(): "the coordinator prints the same for it, and then nothing is wrong"},
+                "the coordinator prints the same for it; but readers wait there",
+            ),
             decided_by="kafka-topics.sh --describe, and kafka-transactions.sh find-hanging, of the partition",
         ),
     ),

@@ -118,7 +118,14 @@ def waited_in_vain(model: CaptureModel, known: set[int]) -> Iterator[Case]:
 
 
 def _has_waited(logs: LogModel, told: ToldFailure) -> bool:
-    """Whether a call that only the coordinator answers ran out of its time, which no line of a time tells."""
+    """Whether a call that only the coordinator answers ran out of its time, which no line of a time tells.
+
+    A coordinator that answered CONCURRENT_TRANSACTIONS meanwhile was there.
+    """
+    source, first = logs.events["source"], told.rows[0]
+    busy = logs.of_kind(EventKind.concurrent_transactions)
+    if any(source[row] == source[first] and row < first for row in busy.tolist()):
+        return False
     is_timed = any(logs.at(row) is not None for row in told.rows)
     waits = all(logs.kind(row) is EventKind.await_timeout for row in told.rows)
     return told.call in ASKED and waits and not is_timed and not told.is_brokers and not small(logs, told)

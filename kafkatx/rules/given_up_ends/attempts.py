@@ -84,13 +84,18 @@ def _is_end(logs: LogModel, row: int) -> bool:
     return (logs.string(row, "api") or "").startswith("EndTxn")
 
 
+UNSENT = ("Failed to flush all outstanding", "_transaction (begin)) timed out")
+"""Words of librdkafka about the first phase of an end, in which it flushes: the coordinator was not asked yet."""
+
+
 def _comes_again(failure: Failure) -> bool:
     """Whether nothing is unknown yet: the application warns of it and calls again, or the end was never asked for.
 
     librdkafka flushes before it commits; what fails there was not sent to the coordinator.
     """
     is_warning = Level.unknown < failure.level <= Level.warn
-    return (failure.category == "retriable" and is_warning) or "Failed to flush all outstanding" in failure.message
+    is_unsent = any(words in failure.message for words in UNSENT)
+    return (failure.category == "retriable" and is_warning) or is_unsent
 
 
 def _awaited_end(logs: LogModel, row: int) -> EndGivenUp | None:

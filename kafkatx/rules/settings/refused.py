@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from kafkatx.findings.askers import Asker, asker_of
 from kafkatx.findings.client_lines import by_client, columns, is_cut_out, only, producer_at, seen, times_of
+from kafkatx.findings.plain_clients import is_foreign
 from kafkatx.findings.rule import Case
 from kafkatx.findings.said_by_failures import by_words, with_brokers_lines
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.histories.logs.testimony import is_in_sentence, told_id
+from kafkatx.histories.logs.testimony import is_in_sentence, says_meant, told_id
 from kafkatx.rules.settings.too_large import too_large_case
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -82,6 +83,8 @@ def refused(model: CaptureModel, told: frozenset[tuple[str | None, int | None]])
         lines = event_refs(model, own, 4)
         if own and not any((line.source, line.line) in told for line in lines):
             too_large = what is Refusal.too_large
+            if too_large and is_foreign(model, own[0]) and says_meant(logs):
+                continue
             yield too_large_case(model, client, own) if too_large else _refused(model, client, what, own, lines)
     for client, own in by_client(model, _without_requests(logs)):
         yield _refused(model, client, Refusal.not_listed, own, event_refs(model, own, 4))

@@ -127,7 +127,7 @@ def state_of_message(transactional_id: str, value: dict[str, Any]) -> PrintedSta
         _IN_NEW_VALUE,
         producer_id=int(data["producerId"]),
         producer_epoch=int(data["producerEpoch"]),
-        state=int(data["transactionStatus"]),
+        state=_status(data["transactionStatus"]),
         partitions=None if topics is None else tuple(
             (str(topic["topic"]), int(number)) for topic in topics for number in topic["partitionIds"] or ()
         ),
@@ -140,6 +140,12 @@ def state_of_message(transactional_id: str, value: dict[str, Any]) -> PrintedSta
         client_transaction_version=int(data.get("clientTransactionVersion", 0)) if version else -1,
         value_version=version,
     )  # fmt: skip
+
+
+def _status(told: object) -> int:
+    """The number of a state; decoders behind 4.3 print its name."""
+    text = str(told)
+    return int(TransactionState[text]) if text in TransactionState.__members__ else int(text)
 
 
 def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[TextRows, TextRows]]:

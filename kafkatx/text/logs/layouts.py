@@ -47,7 +47,8 @@ _FIELDS = {
     "app": r"[^\[\]\n]{0,120}?",
     "logger": r"(?P<logger>[A-Za-z_$][\w$./#:\[\]-]{0,249}?)",
     "dotted": r"(?P<logger>(?![\w.$]{0,249}(?:Exception|Error|Throwable)\b)"
-    r"(?:[A-Za-z_$][\w$-]{0,99}\.){1,20}[\w$-]{1,99}|aiokafka|kafka(?! server:|:)|rdkafka|librdkafka|kgo)",
+    r"(?:[A-Za-z_$][\w$-]{0,99}\.){1,20}[\w$-]{1,99}|aiokafka|kafka(?! server:|:)|rdkafka|librdkafka|kgo"
+    r"|[A-Z]\w{5,39}(?= \[(?:Producer|Consumer) clientId=))",
     "enclosed": r"(?P<thread>[^()\n]{1,250}(?:\([^()\n]{0,120}\)[^()\n]{0,120})?)",
     "plain": r"(?P<thread>[^\[\]\n=]{1,250})",
     "class": r"(?P<logger>(?!TransactionalId:|\w{0,79}(?:Exception|Error|Fenced|Operation)\b)[A-Z][A-Za-z0-9_$]{2,79})",
@@ -149,9 +150,7 @@ def _of(name: str, shape: str, *samples: tuple[str, str] | tuple[str, str, str])
     )
 
 
-_SEND = (
-    "Got error produce response with correlation id 851515 on topic-partition T-0, retrying (2147483646 attempts left)."
-)
+_SEND = "Got error produce response with correlation id 8515 on topic-partition T-0, retrying (46 attempts left)."
 _ABORT = "Aborting incomplete transaction"
 _IDS = "[Producer clientId=producer-3, transactionalId=T-0] "
 
@@ -321,6 +320,7 @@ LAYOUTS = (
     _of(
         "time level logger",
         "{time} {level} {dotted} {message}",
+        ("15:42:22.815 DEBUG NetworkClient " + _IDS, _SEND),
         (
             "2026-11-21 11:51:43.341 INFO kafka.producer.kafka <KafkaProducer client_id=k transactional_id=t>: ",
             "Instantiated a transactional producer.",

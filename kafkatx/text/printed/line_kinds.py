@@ -80,6 +80,11 @@ _LISTED = regex(
     rf"(?P<transactionstate>{_STATES})\s*$"
 )
 """A row of `kafka-transactions.sh list`, without the heading above it."""
+_PRODUCER = regex(
+    r"(?P<producerid>\d{1,18})\s+(?P<producerepoch>\d{1,5})\s+(?P<latestcoordinatorepoch>-?\d{1,9})\s+"
+    r"(?P<lastsequence>-?\d{1,10})\s+(?P<lasttimestamp>\d{13})\s+(?P<currenttransactionstartoffset>None|\d{1,18})\s*$"
+)
+"""A row of `kafka-transactions.sh describe-producers`, without the heading above it: sorted or grepped away."""
 _SEP = r"(?:\s*[|,;]\s*|\s+)"
 """What parts the columns of a heading: blanks, tabs, bars of a table, the commas of a spreadsheet."""
 _ADMIN = regex(
@@ -100,7 +105,8 @@ _ANSWER = regex(
     r"|Processed a total of \d{1,18} messages|Failed to describe transaction state of transactional-id "
     r"|[\w.:{}\"=,() -]{0,300}(?i:LastStableOffsetLag|PartitionsWithLateTransactionsCount)(?![^\W_])"
     r"[\w.:{}\"=,() -]{0,300}[\s=][\d.]+(?:[eE][+-]?\d+)?\s*$"
-    r"|#?mbean = kafka\.\S{1,400}:$|Value = [\d.]{1,20};$",
+    r"|#?mbean = kafka\.\S{1,400}:$|Value = [\d.]{1,20};$"
+    r"|\d{1,18}\s+\d{1,5}\s+-?\d{1,9}\s+-?\d{1,10}\s+\d{13}\s+(?:None|\d{1,18})\s*$",
 )
 _FRAMES = (
     (_STATE, ToolLineKind.STATE),
@@ -134,6 +140,12 @@ def kind_of(text: str) -> ToolLineKind | None:
 def listed_cells(text: str) -> dict[str, str] | None:
     """Return the cells of a row of a list of transactional.ids that stands without its heading, None for another."""
     found = _LISTED.match(text.strip())
+    return found.groupdict() if found else None
+
+
+def producer_cells(text: str) -> dict[str, str] | None:
+    """Return the cells of a row of a partition's producers that stands without its heading, None for another."""
+    found = _PRODUCER.match(text.lstrip(" >"))
     return found.groupdict() if found else None
 
 

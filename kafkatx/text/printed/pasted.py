@@ -63,6 +63,7 @@ _HINT = regex(
     r"|TRANSACTIONAL-ID|PRODUCER-ID|LAST[- ]SEQ|-OFFSET[\s|,]"
     r"|% Reached|\] offset |Processed a total|transactional-id |Topic:"
     r"|(?:Ongoing|Empty|Dead|Commit|Abort|EpochFence)\s*$"
+    r"|\d{13}\s+(?:None|\d{1,18})\s*$"
     r"|stuck at offset|stuck with tra|causing producer|(?i:StableOffsetLag|WithLateTransactions)|#mbean = |Value = \d"
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
@@ -72,10 +73,10 @@ _TAIL = regex(r"\s(?:key|payload):(?:\s|$)")
 _ESCAPE = regex(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
 _SHOWS_MARKDOWN = regex(r"\\[|\[\]_]")
 _ENTITY = regex(r"&(?:gt|lt|quot|amp|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
-_SHOWS_ESCAPES = regex(rf"{_SHOWS_MARKDOWN.pattern}|{_ENTITY.pattern}|\*\*")
+_SHOWS_ESCAPES = regex(rf"{_SHOWS_MARKDOWN.pattern}|{_ENTITY.pattern}|\*\*|`")
 _DECODED = regex(r"\s(?:key|payload):\s*(?:\{[“”]|\\[\[{]|\{&quot;|&lt;DELETE|\w{1,20}\\_\w{1,20}::)")
 """A decoder's text that can't have been printed like this."""
-_EMPHASIS = regex(r"\*\*|</?(?:b|i|em|strong|code|mark|u|span)\b[^<>]{0,200}>|\x1b\[[0-9;?]*[A-Za-z]")
+_EMPHASIS = regex(r"\*\*|`|</?(?:b|i|em|strong|code|mark|u|span)\b[^<>]{0,200}>|\x1b\[[0-9;?]*[A-Za-z]")
 _CLOSERS = " \t`*\"'\u201d\u2019|\\"
 _CLOSING = regex(r"(?:</\w{1,12}>|<br ?/?>|\x1b\[[0-9;?]{0,12}[A-Za-z])$")
 LONGEST_TAG = 20
@@ -184,7 +185,7 @@ def _closed(prefix: str, line: str) -> str:
 
 def _was_escaped(text: str, found: Printed) -> bool:
     """Whether a line that already reads as a tool's shows that it was escaped nevertheless."""
-    if text.isascii() and not any(sign in text for sign in ("\\", "&", "**")):
+    if text.isascii() and not any(sign in text for sign in ("\\", "&", "**", "`")):
         return False
     if found.kind is ToolLineKind.DUMPING:
         return "\\_\\_" in text or ("\\" in text and "/" in text) or not text.isascii()

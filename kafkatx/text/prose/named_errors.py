@@ -54,9 +54,10 @@ _IS_NAME = regex(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
 _LOOKALIKES = str.maketrans("\u0131\u017f", "is")
 FEWEST_WORDS, FEWEST_LINES = 6, 2
 """Words that make a line prose, and lines of it that describe a case."""
-_WORDS = regex(r"\b[a-z]{2,}\b")
+_WORDS = regex(r"\b[a-z]{2,}\b|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
+"""Words, of languages without blanks between them two letters."""
 _OF_TRANSACTIONS = regex(
-    r"transa(?:ct|kt|cc|\u00e7)|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
+    r"transa(?:ct(?!ions-\w)|kt|cc|\u00e7)|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
     r"|\u4e8b\u52a1|\u4e8b\u52d9|\u7cbe\u786e\u4e00\u6b21"
     r"|\ud2b8\ub79c\uc7ad\uc158|\u30c8\u30e9\u30f3\u30b6\u30af\u30b7\u30e7\u30f3|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446",
     re.IGNORECASE,

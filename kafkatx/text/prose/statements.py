@@ -49,6 +49,7 @@ OF_CAUSES = {
         "transaction run", "transactions run", "checkpoint", "long", "huge", "large", "big",
     ),
     "no_owner": ("no transactional", "find-hanging"),
+    "other_reader_reads": ("console", "java", "kcat", "kafkacat"),
     "reads_by_default": ("kafka-console-consumer", "isolation"),
     "reads_committed": ("read_committed", "read-committed", "readcommitted"),
     "short_retention": ("retention",),

@@ -29,6 +29,7 @@ from kafkatx.text.lines import Line, lines
 from kafkatx.text.logs.filling import COLUMNS, LARGEST, NUMBERS, Row, empty_row
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.printed.line_kinds import producer_cells
 from kafkatx.text.printed.pasted import undecorated, unescaped
 from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
 from kafkatx.text.prose.statements import statements_on_page
@@ -126,6 +127,10 @@ class _Reader:
     def tables(self, file: OpenFile) -> None:
         """Rows of all tables."""
         producers = [*table_rows(file, self.part, _OF_KAFKA, _OF_RPK, _OF_KCL)]
+        known = {row.line.number for row in producers}
+        for line in lines(file, self.part.position, self.part.end, self.part.line):
+            if line.number not in known and (cells := producer_cells(line.text)) is not None:
+                producers.append(TableRow(cells, line))
         times = [_time_of(row.cells.get("lasttimestamp", "")) for row in producers]
         for row, at in zip(producers, times, strict=True):
             self._producer(row, max(times) - at if at >= 0 else -1)

@@ -210,3 +210,17 @@ def test_a_record_without_its_batch_has_no_crc_of_it(tmp_path):
     rows = states_of_text(page, Names())
     assert len(rows) == 1
     assert not rows.knows("crc").any()
+
+
+def test_a_state_by_its_name_is_that_by_its_number():
+    data = {
+        "producerId": 4, "producerEpoch": 1, "transactionTimeoutMs": 60_000, "transactionPartitions": None,
+        "transactionLastUpdateTimestampMs": 7, "transactionStartTimestampMs": -1,
+    }  # fmt: skip
+    number, name = (
+        state_of_message("pay", {"version": "1", "data": {**data, "transactionStatus": status}})
+        for status in ("4", "CompleteCommit")
+    )
+    assert number == name
+    with pytest.raises(ValueError, match="Running"):
+        state_of_message("pay", {"version": "1", "data": {**data, "transactionStatus": "Running"}})
