@@ -29,15 +29,14 @@ from kafkatx.text.lines import Line, lines
 from kafkatx.text.logs.filling import COLUMNS, LARGEST, NUMBERS, Row, empty_row
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.printed.listed_objects import PRODUCERS
 from kafkatx.text.printed.pasted import undecorated, unescaped
 from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
 from kafkatx.text.statements import statements_on_page
-from kafkatx.text.tools.tables import TableRow, table_rows, time_told
+from kafkatx.text.tools.tables import TableRow, object_rows, table_rows, time_told
 
 _OF_KAFKA = frozenset({"producerid", "producerepoch", "currenttransactionstartoffset"})
-_OF_RPK = frozenset({"topic", "partition", "producerid", "producerepoch", "lasttimestamp"})
-_OF_KCL = frozenset({"topic", "partition", "error", "id", "epoch", "txnstartoffset"})
-_BEGINS = ("currenttransactionstartoffset", "currenttxnstartoffset", "txnstartoffset")
+_BEGINS = ("currenttransactionstartoffset", "currenttxnstartoffset", "txnstartoffset", "transactionstartoffset")
 """What tools call the offset where a producer's open transaction begins."""
 _HANGING = frozenset({"topic", "partition", "producerid", "startoffset"})
 _UNITS = {"min": 60_000, "s": 1_000}
@@ -125,7 +124,7 @@ class _Reader:
 
     def tables(self, file: OpenFile) -> None:
         """Rows of all tables."""
-        producers = [*table_rows(file, self.part, _OF_KAFKA, _OF_RPK, _OF_KCL)]
+        producers = [*table_rows(file, self.part, _OF_KAFKA, *PRODUCERS), *object_rows(file, self.part, *PRODUCERS)]
         times = [_time_of(row.cells.get("lasttimestamp", "")) for row in producers]
         for row, at in zip(producers, times, strict=True):
             self._producer(row, max(times) - at if at >= 0 else -1)
