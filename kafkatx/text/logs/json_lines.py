@@ -288,8 +288,19 @@ def _text(value: Any) -> str:
     """A trace as text: of an error that is an object (pino, winston, bunyan) its stack, else its words."""
     if isinstance(value, dict):
         stack = (value.get(name) for name in ("stack", "stack_trace", "stackTrace"))
-        return next((text for text in stack if isinstance(text, str)), "") or _named_error(value)
+        own, words = next((text for text in stack if isinstance(text, str)), ""), _named_error(value)
+        own = own if own and str(value.get("message", "")) in own else f"{words}\n{own}".strip()
+        return "\nCaused by: ".join((own, *_united_errors(value)))
     return value if isinstance(value, str) else ""
+
+
+def _united_errors(error: dict[str, Any], depth: int = MOST_NESTED) -> Iterator[str]:
+    """The words of the errors that an AggregateError of JavaScript unites, as pino shows them."""
+    inner = error.get("aggregateErrors")
+    for one in inner[:MOST_CAUSES] if isinstance(inner, list) and depth else ():
+        if isinstance(one, dict):
+            yield _named_error(one)
+            yield from _united_errors(one, depth - 1)
 
 
 def _named_error(error: dict[str, Any]) -> str:
