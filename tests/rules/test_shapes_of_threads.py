@@ -354,3 +354,29 @@ def test_what_a_client_healed_is_no_warning_of_the_broker(tmp_path: Path) -> Non
     assert (both["rule"], both["severity"], both["producer_id"]) == ("producer_state_expired", "info", 3)
     (alone,) = told(tmp_path, f"broker:\n\n{broker}")["findings"]
     assert alone["severity"] == "warning"
+
+
+GIVEN = (
+    "[2026-06-10 06:13:21,123] INFO [Producer clientId=p-1, transactionalId=orders-1] ProducerId set to 4001 with epoch 7 "
+    "(org.apache.kafka.clients.producer.internals.TransactionManager)\n"
+)
+FENCED_LATER = (
+    "[2026-06-10 06:14:25,001] ERROR [Producer clientId=p-1, transactionalId=orders-1] Aborting producer batches due to "
+    "fatal error (org.apache.kafka.clients.producer.internals.Sender)\n"
+    "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId "
+    "which fences the current one.\n"
+)
+
+
+@pytest.mark.parametrize("between", ["...", "[snip]", "(중략)", "… 省略 …", "12 lines omitted", "이하 생략"])
+def test_a_log_was_not_silent_where_lines_of_it_were_left_out(between: str, tmp_path: Path) -> None:
+    (whole,) = told(tmp_path, GIVEN + FENCED_LATER)["findings"]
+    (cut,) = told(tmp_path, f"{GIVEN}{between}\n{FENCED_LATER}")["findings"]
+    assert (whole["rule"], "silent" in whole["summary"]) == ("transaction_timed_out", True)
+    assert "silent" not in cut["summary"]
+    assert {one["rule"] for one in cut["candidates"]} == {"fenced_by_new_instance", "transaction_timed_out"}
+
+
+def test_a_log_that_was_cut_before_the_last_sign_was_silent_after_it(tmp_path: Path) -> None:
+    (found,) = told(tmp_path, f"...\n{GIVEN}{FENCED_LATER}...\n")["findings"]
+    assert "silent" in found["summary"]

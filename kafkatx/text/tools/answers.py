@@ -56,11 +56,11 @@ _UNKNOWN_ID = regex(
 )
 LAG, LATE = "LastStableOffsetLag", "PartitionsWithLateTransactionsCount"
 _METRIC = regex(
-    r"(?P<metric>(?i:LastStableOffsetLag|PartitionsWithLateTransactionsCount))(?![^\W_]).*?[\s=]"
+    r"(?P<metric>(?i:Last_?Stable_?Offset_?Lag|Partitions_?With_?Late_?Transactions_?Count))(?![^\W_]).*?[\s=]"
     r"(?P<number>[\d.]+(?:[eE][+-]?\d+)?);?\s*$"
 )
 _METRICS = {name.casefold(): name for name in (LAG, LATE)}
-"""Metrics by their letters alone: exporters print them in small ones."""
+"""Metrics by their letters alone: exporters print them in small ones, with lines between their words."""
 _BEAN = regex(r"#?mbean = (?P<name>kafka\.\S+):$")
 _VALUE = regex(r"Value = [\d.]{1,20};$")
 """How jmxterm prints an attribute: the name of its bean, then the value in a line of its own."""
@@ -212,7 +212,7 @@ class _Reader:
             topic, partition = (label[1] if (label := one.search(text)) else "" for one in _LABEL.values())
             self._add(
                 EventKind.stable_offset_behind, *place, topic=topic, partition=_number(partition),
-                number=int(float(found["number"])), detail=_METRICS[found["metric"].casefold()],
+                number=int(float(found["number"])), detail=_METRICS[found["metric"].casefold().replace("_", "")],
             )  # fmt: skip
 
     def _described(self, found: re.Match[str], *place: int) -> None:

@@ -139,6 +139,19 @@ def test_lines_that_tell_something_by_themselves(told):
 
 
 @pytest.mark.parametrize(
+    ("line", "told_of"),
+    [
+        ('kafka_cluster_partition_laststableoffsetlag{topic="orders",partition="3"} 41.0', ("LastStableOffsetLag", 41)),
+        ('kafka_cluster_partition_last_stable_offset_lag{topic="orders",partition="3"} 41', ("LastStableOffsetLag", 41)),
+        ('kafka_partitions_with_late_transactions_count{cluster="prod"} 2', ("PartitionsWithLateTransactionsCount", 2)),
+    ],
+)
+def test_metrics_are_known_by_their_letters_alone(line, told_of, told):
+    (event,) = told(line)
+    assert columns(event, "detail", "number") == told_of
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "Alert on `PartitionsWithLateTransactionsCount` > 0; five minutes are added.",
