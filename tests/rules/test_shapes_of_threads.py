@@ -5,6 +5,7 @@ Each text has a neighbour that differs in what decides: what tells a failure in 
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -380,3 +381,25 @@ def test_a_log_was_not_silent_where_lines_of_it_were_left_out(between: str, tmp_
 def test_a_log_that_was_cut_before_the_last_sign_was_silent_after_it(tmp_path: Path) -> None:
     (found,) = told(tmp_path, f"...\n{GIVEN}{FENCED_LATER}...\n")["findings"]
     assert "silent" in found["summary"]
+
+
+ROLLED_BACK = (
+    "[2026-06-10 06:14:25,001] INFO [TransactionCoordinator id=1] Completed rollback of ongoing transaction for "
+    "transactionalId orders-1 due to timeout (kafka.coordinator.transaction.TransactionCoordinator)"
+)
+SENT = {"timestamp": 1781072065001, "message": ROLLED_BACK}
+EXPORTS = {
+    "aws logs tail": f"2026-06-10T06:14:25.001000+00:00 AWSKafka-Broker-1 {ROLLED_BACK}\n",
+    "CloudWatch, a table": f'@timestamp,@message,@logStream\n2026-06-10 06:14:25.001,"{ROLLED_BACK}",b-1\n',
+    "CloudWatch, a row": f'2026-06-10 06:14:25.001,"{ROLLED_BACK}"\n',
+    "Splunk": f'"_time","_raw"\n"2026-06-10T06:14:25.001+0000","{ROLLED_BACK}"\n',
+    "get-log-events": json.dumps({"events": [SENT | {"ingestionTime": 1781072066001}]}, indent=4) + "\n",
+    "Firehose": json.dumps({"logGroup": "/msk/prod", "logStream": "b-1", "logEvents": [SENT | {"id": "3"}]}) + "\n",
+    "Aiven": json.dumps({"logs": [{"msg": ROLLED_BACK[31:], "time": "2026-06-10T06:14:25.001Z", "hostname": "k-1"}]}),
+}
+
+
+@pytest.mark.parametrize("text", EXPORTS.values(), ids=EXPORTS)
+def test_a_line_of_a_broker_is_one_in_whatever_its_log_is_exported(text: str, tmp_path: Path) -> None:
+    (found,) = told(tmp_path, text)["findings"]
+    assert (found["rule"], found["verdict"], found["transactional_id"]) == ("transaction_timed_out", "proved", "orders-1")

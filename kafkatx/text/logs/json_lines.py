@@ -247,16 +247,23 @@ def _epoch_ms(number: float) -> int:
 
 
 def _more(fields: dict[str, Any]) -> str:
-    """Further keys of loggers of Go (`msg` beside `id`, `epoch`), in the words of franz-go's own logger."""
-    if "msg" not in fields:
+    """Further keys of loggers of Go (`msg` beside `id`, `epoch`), in the words of franz-go's own logger.
+
+    A message that begins with a bracket is Java's, which a shipper put under that key.
+    """
+    if "msg" not in fields or str(fields["msg"]).startswith("["):
         return _of_kafkajs(fields)
-    known = {*_TIMES, *_LEVELS, *_LOGGERS, *_THREADS, *_MESSAGES, *_TRACES, "caller", "error", "instant"}
+    known = {*_TIMES, *_LEVELS, *_LOGGERS, *_THREADS, *_MESSAGES, *_TRACES, *_HOSTS, "caller", "error", "instant"}
     rest = [
         f"{name}: {str(value).lower() if isinstance(value, bool) else value}"
         for name, value in fields.items()
         if name not in known and isinstance(value, str | int | float)
     ]
     return "; " + ", ".join(rest[:32]) if rest else ""
+
+
+_HOSTS = frozenset({"hostname", "host", "unit", "pid", "v"})
+"""Keys of pino, bunyan and journals: where a line was written, which is none of its message."""
 
 
 def _of_kafkajs(fields: dict[str, Any]) -> str:

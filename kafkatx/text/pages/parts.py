@@ -47,8 +47,8 @@ MOST_DOCUMENT = 1 << 20
 """Bytes of a file that is one JSON object."""
 OF_SHIPPERS = frozenset(
     {
-        "_source", "hits", "result", "results", "data", "logs", "events", "records", "rows", "entries", "tasks",
-        "errorMessage",
+        "_source", "hits", "result", "results", "data", "logs", "events", "logEvents", "records", "rows", "entries",
+        "tasks", "errorMessage",
     }
 )  # fmt: skip
 """Keys under which shippers and searches of logs put what they found."""
