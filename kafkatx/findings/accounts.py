@@ -66,6 +66,8 @@ PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
 """Errors of a client's own full queue: the record was not taken, and is handed in again once others are sent."""
 PURGED = frozenset({"_PURGE_QUEUE", "_PURGE_INFLIGHT"})
 """What librdkafka reports of records that it threw away."""
+_UNCAUGHT = regex(r"\bpanic: |\bUncaught |\bfrom \S{1,200}:\d{1,6}:in |\(Rdkafka::RdkafkaError\)\s*$")
+"""How Go, PHP and Ruby print what nobody caught, with no class of a binding before its words."""
 OF_TRANSACTIONS = frozenset({
     EventKind.begin_called, EventKind.commit_called, EventKind.abort_called, EventKind.abort_on_close,
     EventKind.to_abortable, EventKind.producer_id_set, EventKind.client_state,
@@ -346,8 +348,10 @@ def _ended_a_program(logs: LogModel, told: ToldFailure) -> bool:
     """
     if told.error not in PURGED or _is_own_abort(logs, told):
         return False
-    traces = [logs.trace(row) for row in told.rows if logs.events["level"][row] < 0]
-    return any(trace is not None and simple_name(trace.chain[0].exception) not in PURGED for trace in traces)
+    bare = [row for row in told.rows if logs.events["level"][row] < 0]
+    traces = [logs.trace(row) for row in bare]
+    is_thrown = any(trace is not None and simple_name(trace.chain[0].exception) not in PURGED for trace in traces)
+    return is_thrown or any(_UNCAUGHT.search(logs.words(row)) is not None for row in bare)
 
 
 def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:

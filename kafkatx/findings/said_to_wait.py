@@ -14,8 +14,7 @@ from typing import Any
 from kafkatx.findings.rule import Case, Found
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.verdicts import Severity
-from kafkatx.text.events import Statement
-from kafkatx.text.named_errors import SYMPTOM
+from kafkatx.text.events import SYMPTOM, Statement
 from kafkatx.words.explanation import step
 from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.values import Refs

@@ -21,7 +21,7 @@ from kafkatx.histories.logs.fencings import Excluded, fencings, grants, timeout_
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.observers import ConnectionFailure
 from kafkatx.histories.logs.once import once
-from kafkatx.histories.logs.testimony import testimony, told_timeout
+from kafkatx.histories.logs.testimony import statements_of, testimony, told_timeout
 from kafkatx.histories.logs.told_ages import told_age
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.terms.catalogue.frameworks import commits_at_once, is_of_one_process
@@ -36,6 +36,7 @@ from kafkatx.terms.clocks import (
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.text.prose.statements import LEFT_OUT
 
 REFUSED_WITHIN_MS = 5_000
 """How long after its line an abort can still turn out to be refused: a lost answer and a retry (as RETRY_WINDOW_MS);
@@ -258,7 +259,8 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
         return replace(ending, ended_by=EndedBy.new_instance, excluded=Excluded.BY_USE)
     if (told := testimony(logs, ending.rows[0], timeout)) is not None and told.is_enough:
         return replace(ending, ended_by=told.ended_by, told=told)
-    if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
+    is_long = silent_since is not None and ending.at - silent_since >= timeout
+    if is_long and _is_alone(logs, client, ending) and not _is_abridged(logs, client, ending):
         return replace(ending, ended_by=EndedBy.timeout, verdict=Verdict.possible, silent_since=silent_since)
     return replace(ending, ended_by=EndedBy.new_instance, verdict=Verdict.possible)
 
@@ -267,6 +269,15 @@ def _silent_since(logs: LogModel, client: ClientInstance, ending: LogEnding) -> 
     """When a client gave its last sign before it was refused."""
     times = [int(logs.times[row]) for row in client.rows if row not in ending.rows]
     return max((at for at in times if 0 <= at < ending.at), default=None)
+
+
+def _is_abridged(logs: LogModel, client: ClientInstance, ending: LogEnding) -> bool:
+    """Whether lines were left out of the page between a client's last sign and its refusal: it may have given more."""
+    refused, path = ending.rows[0], logs.path(ending.rows[0])
+    line_of, until = logs.events["line"], int(logs.events["line"][refused])
+    signs = [int(line_of[row]) for row in client.rows if row not in ending.rows and logs.path(row) == path]
+    since = max((line for line in signs if line < until), default=0)
+    return any(one.name == LEFT_OUT and since < one.line < until for one in statements_of(logs, path))
 
 
 def _is_alone(logs: LogModel, client: ClientInstance, ending: LogEnding) -> bool:

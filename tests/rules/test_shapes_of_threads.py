@@ -5,6 +5,7 @@ Each text has a neighbour that differs in what decides: what tells a failure in 
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -354,3 +355,51 @@ def test_what_a_client_healed_is_no_warning_of_the_broker(tmp_path: Path) -> Non
     assert (both["rule"], both["severity"], both["producer_id"]) == ("producer_state_expired", "info", 3)
     (alone,) = told(tmp_path, f"broker:\n\n{broker}")["findings"]
     assert alone["severity"] == "warning"
+
+
+GIVEN = (
+    "[2026-06-10 06:13:21,123] INFO [Producer clientId=p-1, transactionalId=orders-1] ProducerId set to 4001 with epoch 7 "
+    "(org.apache.kafka.clients.producer.internals.TransactionManager)\n"
+)
+FENCED_LATER = (
+    "[2026-06-10 06:14:25,001] ERROR [Producer clientId=p-1, transactionalId=orders-1] Aborting producer batches due to "
+    "fatal error (org.apache.kafka.clients.producer.internals.Sender)\n"
+    "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId "
+    "which fences the current one.\n"
+)
+
+
+@pytest.mark.parametrize("between", ["...", "[snip]", "(중략)", "… 省略 …", "12 lines omitted", "이하 생략"])
+def test_a_log_was_not_silent_where_lines_of_it_were_left_out(between: str, tmp_path: Path) -> None:
+    (whole,) = told(tmp_path, GIVEN + FENCED_LATER)["findings"]
+    (cut,) = told(tmp_path, f"{GIVEN}{between}\n{FENCED_LATER}")["findings"]
+    assert (whole["rule"], "silent" in whole["summary"]) == ("transaction_timed_out", True)
+    assert "silent" not in cut["summary"]
+    assert {one["rule"] for one in cut["candidates"]} == {"fenced_by_new_instance", "transaction_timed_out"}
+
+
+def test_a_log_that_was_cut_before_the_last_sign_was_silent_after_it(tmp_path: Path) -> None:
+    (found,) = told(tmp_path, f"...\n{GIVEN}{FENCED_LATER}...\n")["findings"]
+    assert "silent" in found["summary"]
+
+
+ROLLED_BACK = (
+    "[2026-06-10 06:14:25,001] INFO [TransactionCoordinator id=1] Completed rollback of ongoing transaction for "
+    "transactionalId orders-1 due to timeout (kafka.coordinator.transaction.TransactionCoordinator)"
+)
+SENT = {"timestamp": 1781072065001, "message": ROLLED_BACK}
+EXPORTS = {
+    "aws logs tail": f"2026-06-10T06:14:25.001000+00:00 AWSKafka-Broker-1 {ROLLED_BACK}\n",
+    "CloudWatch, a table": f'@timestamp,@message,@logStream\n2026-06-10 06:14:25.001,"{ROLLED_BACK}",b-1\n',
+    "CloudWatch, a row": f'2026-06-10 06:14:25.001,"{ROLLED_BACK}"\n',
+    "Splunk": f'"_time","_raw"\n"2026-06-10T06:14:25.001+0000","{ROLLED_BACK}"\n',
+    "get-log-events": json.dumps({"events": [SENT | {"ingestionTime": 1781072066001}]}, indent=4) + "\n",
+    "Firehose": json.dumps({"logGroup": "/msk/prod", "logStream": "b-1", "logEvents": [SENT | {"id": "3"}]}) + "\n",
+    "Aiven": json.dumps({"logs": [{"msg": ROLLED_BACK[31:], "time": "2026-06-10T06:14:25.001Z", "hostname": "k-1"}]}),
+}
+
+
+@pytest.mark.parametrize("text", EXPORTS.values(), ids=EXPORTS)
+def test_a_line_of_a_broker_is_one_in_whatever_its_log_is_exported(text: str, tmp_path: Path) -> None:
+    (found,) = told(tmp_path, text)["findings"]
+    assert (found["rule"], found["verdict"], found["transactional_id"]) == ("transaction_timed_out", "proved", "orders-1")

@@ -1,8 +1,8 @@
 """Every text that clients other than Java's print of transactions, alone on a page, is read as what it is.
 
-The tables in printed/ hold the texts by their clients' sources (librdkafka 1.4 to 2.11, sarama 1.20 to 1.46, franz-go,
-kafka-go, KafkaJS, aiokafka, faust, kafka-python 2.0 to 3.0), with the errors that each can carry; printed/forms.py
-prints them as the client, its bindings and the loggers of its language do.
+The tables in printed/ hold the texts by their clients' sources (librdkafka 1.4 to 2.15, sarama 1.20 to 1.46, franz-go,
+kafka-go, KafkaJS, @platformatic/kafka 2.9, aiokafka, faust, kafka-python 2.0 to 3.0), with the errors that each can
+carry; printed/forms.py prints them as the client, its bindings and the loggers of its language do.
 """
 
 from pathlib import Path

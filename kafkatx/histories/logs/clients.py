@@ -41,6 +41,7 @@ LIBRARIES = (
     ("librdkafka", ("Confluent.Kafka.", "confluent_kafka.", "cimpl.")),
     ("kafka-python", ("kafka.errors.", "kafka-python")),
     ("franz-go", ("kgo", "kerr.", "franz")),
+    ("platformatic-kafka", "platformatic-kafka."),
     ("java", (JAVA, "o.a.k", "java.")),
 )
 """How names of classes and loggers begin in each library; the first that fits is it."""

@@ -6,7 +6,8 @@ no misuse of its own and is left to other rules.
 
 Source  TransactionManager, KafkaProducer (0.11 to 4.3); rdkafka_txnmgr.c, rd_kafka_txn_state2str; KafkaJS
         transactionStateMachine.js, eosManager; aiokafka TransactionManager, AIOKafkaProducer; kafka-python
-        transaction_manager.py; sarama transaction_manager.go; franz-go errors.go; spring-kafka KafkaTemplate.
+        transaction_manager.py; sarama transaction_manager.go; franz-go errors.go; spring-kafka KafkaTemplate;
+        @platformatic/kafka producer.ts, transaction.ts (2.9); confluent-kafka-javascript _producer.js (1.9).
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ _TEXTS = (
         MisuseKind.begun_inside,
         regex(
             r"already an ongoing transaction for this producer|Transaction already in progress"
-            r"|A transaction is already in progress for channel|Nested calls to 'executeInTransaction' are not allowed"
+            r"|A transaction is already in progress for channel|There is already an active transaction"
+            r"|Can only start one transaction at a time|Nested calls to 'executeInTransaction' are not allowed"
         ),
     ),
     (
@@ -70,9 +72,10 @@ _TEXTS = (
             "|Can't send messages while not in transaction|Not in the middle of a transaction"
             "|cannot produce record transactionally if not in a transaction"
             "|transaction manager: transaction is not ready|Transaction not started. Call beginTransaction"
+            r"|Cannot (?:commit|abort|sendOffsets), no transaction ongoing"
         ),
     ),
-    (MisuseKind.ended_before, regex("Cannot continue to use transaction once ended")),
+    (MisuseKind.ended_before, regex("Cannot continue to use transaction once ended|an already completed transaction")),
     (
         MisuseKind.closed,
         regex(
@@ -86,7 +89,13 @@ _TEXTS = (
     (MisuseKind.at_once, regex(r"Simultaneous \S+ API calls not allowed")),
     (MisuseKind.prepared, regex("while the transaction is in a prepared state")),
     (MisuseKind.not_polled, regex("the event queue must be polled for delivery report events")),
-    (MisuseKind.other, regex("transaction manager: invalid transition attempted")),
+    (
+        MisuseKind.other,
+        regex(
+            "transaction manager: invalid transition attempted|The producer is in use by an?(?:other)? transaction"
+            r"|Cannot (?:start transaction|commit|abort|sendOffsets) without awaiting connect\(\)"
+        ),
+    ),
 )
 _PRODUCE = regex(r"(?:[Pp]roduce|transaction)\b.*(?:Local: Erroneous state|\b_STATE\b)", re.DOTALL)
 """librdkafka's bare code stands for calls of consumers as well: only beside a call of a producer it means that.

@@ -107,6 +107,7 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
     Refusal.acks: regex(
         r"Must set acks to all in order to use the idempotent|`acks` must be set to `all` when"
         r"|Idempotent producer requires Producer\.RequiredAcks|idempotency requires acks=all"
+        r"|Idempotent producer requires acks to be ALL"
         r"|acks=\S{1,6} not supported if enable_idempotence"
         r"|Not requiring ack for all messages invalidates the idempotent"
     ),
@@ -123,6 +124,8 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
         r"Cannot set a? ?transactional[._]id without (?:also )?enabl|`transactional\.id` requires `enable\.idempotence"
         r"|Transactional producer requires Idempotent to be true"
         r"|cannot both disable idempotent writes and use transactional IDs"
+        r"|Cannot begin a transaction on a non-idempotent producer"
+        r"|enable_idempotence=True is incompatible with user-provided"
     ),
     Refusal.delivery_timeout: regex(
         r"delivery\.timeout\.ms should be equal to or larger than linger\.ms|Must set delivery_timeout_ms higher than"

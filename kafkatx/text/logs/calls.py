@@ -68,8 +68,10 @@ _OF_REQUEST = {
 _REQUEST = regex(rf"\b(?:Response|Request) ({'|'.join(_OF_REQUEST)})\(key: ")
 """A request as KafkaJS logs it; which call EndTxn was sent for its line does not say."""
 _AWAITED = regex(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
-_ANSWER = regex(rf"(?:Unexpected|Unhandled) error in ({'|'.join(_OF_REQUEST)})Response")
-"""How Java's client names the request whose answer it does not know."""
+_ANSWER = regex(
+    rf"(?:(?:Unexpected|Unhandled) error in|executing API) ({'|'.join(_OF_REQUEST)})(?:Response|\(v\d)"
+)
+"""How Java's client names the request whose answer it does not know, and @platformatic/kafka each that failed."""
 _VERB = regex(
     r"\b(commit|abort|roll(?:ing|ed)? ?back|begin|start|initiali[sz])(?:t?ing|ning|e|ed|ted|s)? "
     r"(?:(?:the|a|kafka|new) ){0,3}(?:transactions?|txn|tx)\b|\b(initiali[sz])e producer ?id\b",

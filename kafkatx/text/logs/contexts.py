@@ -4,7 +4,7 @@ Clients     `[Producer clientId=C, transactionalId=T]`, `[Consumer clientId=C, g
             `[Consumer instanceId=I, ...]` (LogContext, since 1.0), `[TransactionalId T]` (0.11), `[name#producer-1]`
             and `[thrd:main]` (librdkafka, whatever logger put words before them), `<KafkaProducer client_id=C
             transactional_id=T>:` (kafka-python).
-Brokers     `[tx_id=T]` (Redpanda), `[TransactionCoordinator id=1]`, `[Transaction State Manager 1]:` (0.11), ...
+Brokers     `[tx_id=T]` (Redpanda; `[tx_id={T}]` up to 24.1), `[TransactionCoordinator id=1]`, `[Transaction State Manager 1]:` (0.11), ...
 Damage      a bracket that lost its front (`[cducer clientId=C, transactionalId=T]`, `t=C, transactionalId=T]`) gives
             what is left; one that lost its end gives nothing (its last value may be cut).
 Trap        Flink gives a KafkaProducer a new transactional id by reflection; the bracket keeps its first one.
@@ -189,6 +189,8 @@ def _pairs(text: str) -> Context | None:
     found = list(_PAIRS.finditer(text))
     ends = [*(match.start() for match in found[1:]), len(text)] if found else []
     read = {_FIELDS[name[1]]: text[name.end() : end].rstrip(", ") for name, end in zip(found, ends, strict=True)}
+    if text.startswith("tx_id={") and text.endswith("}"):
+        read["transactional_id"] = read["transactional_id"][1:-1]
     if not any(read.values()):
         return None
     return Context(

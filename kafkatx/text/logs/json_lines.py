@@ -247,16 +247,23 @@ def _epoch_ms(number: float) -> int:
 
 
 def _more(fields: dict[str, Any]) -> str:
-    """Further keys of loggers of Go (`msg` beside `id`, `epoch`), in the words of franz-go's own logger."""
-    if "msg" not in fields:
+    """Further keys of loggers of Go (`msg` beside `id`, `epoch`), in the words of franz-go's own logger.
+
+    A message that begins with a bracket is Java's, which a shipper put under that key.
+    """
+    if "msg" not in fields or str(fields["msg"]).startswith("["):
         return _of_kafkajs(fields)
-    known = {*_TIMES, *_LEVELS, *_LOGGERS, *_THREADS, *_MESSAGES, *_TRACES, "caller", "error", "instant"}
+    known = {*_TIMES, *_LEVELS, *_LOGGERS, *_THREADS, *_MESSAGES, *_TRACES, *_HOSTS, "caller", "error", "instant"}
     rest = [
         f"{name}: {str(value).lower() if isinstance(value, bool) else value}"
         for name, value in fields.items()
         if name not in known and isinstance(value, str | int | float)
     ]
     return "; " + ", ".join(rest[:32]) if rest else ""
+
+
+_HOSTS = frozenset({"hostname", "host", "unit", "pid", "v"})
+"""Keys of pino, bunyan and journals: where a line was written, which is none of its message."""
 
 
 def _of_kafkajs(fields: dict[str, Any]) -> str:
@@ -288,8 +295,19 @@ def _text(value: Any) -> str:
     """A trace as text: of an error that is an object (pino, winston, bunyan) its stack, else its words."""
     if isinstance(value, dict):
         stack = (value.get(name) for name in ("stack", "stack_trace", "stackTrace"))
-        return next((text for text in stack if isinstance(text, str)), "") or _named_error(value)
+        own, words = next((text for text in stack if isinstance(text, str)), ""), _named_error(value)
+        own = own if own and str(value.get("message", "")) in own else f"{words}\n{own}".strip()
+        return "\nCaused by: ".join((own, *_united_errors(value)))
     return value if isinstance(value, str) else ""
+
+
+def _united_errors(error: dict[str, Any], depth: int = MOST_NESTED) -> Iterator[str]:
+    """The words of the errors that an AggregateError of JavaScript unites, as pino shows them."""
+    inner = error.get("aggregateErrors")
+    for one in inner[:MOST_CAUSES] if isinstance(inner, list) and depth else ():
+        if isinstance(one, dict):
+            yield _named_error(one)
+            yield from _united_errors(one, depth - 1)
 
 
 def _named_error(error: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ from kafkatx.text.logs.error_names import ANSWER, CLASS, NOT_WITHIN
 from kafkatx.text.logs.fragments import TELLING, most_in, most_over
 from kafkatx.text.logs.stamps import DATED, STAMP
 from kafkatx.text.pages.likeness import begins_entry, begins_line, goes_on, is_fence
-from kafkatx.text.printed.logged import logged
+from kafkatx.text.printed.logged import cell_of, logged, sent_in
 
 MOST_OBJECT_LINES = 400
 """Lines that one JSON object is printed over."""
@@ -127,6 +127,9 @@ def _undone(source: Iterable[Line], is_log: bool) -> Iterator[Line]:
     for line in source:
         if is_fence(line.text) or _is_typed(line.text):
             yield replace(line, text="")
+            continue
+        if (cell := cell_of(line.text)) is not None or (sent := sent_in(line.text)):
+            yield from (replace(line, text=text) for text in ([cell] if cell is not None else sent))
             continue
         is_own = is_log or begins_line(line.text)
         is_pasted = not is_own or _ESCAPED.search(line.text) or _COMMENTED.match(line.text)

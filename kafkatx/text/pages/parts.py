@@ -23,6 +23,7 @@ from kafkatx.text.pages.cutting import cut, cut_file
 from kafkatx.text.pages.growing import TOOLS
 from kafkatx.text.pages.likeness import goes_on, is_log_line
 from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.printed.listed_objects import kind_of_objects
 from kafkatx.text.printed.pasted import LONGEST_PREFIX, as_printed
 from kafkatx.text.printed.tool_lines import tool_lines
 from kafkatx.text.products import is_of_another_system
@@ -48,8 +49,8 @@ MOST_DOCUMENT = 1 << 20
 """Bytes of a file that is one JSON object."""
 OF_SHIPPERS = frozenset(
     {
-        "_source", "hits", "result", "results", "data", "logs", "events", "records", "rows", "entries", "tasks",
-        "errorMessage",
+        "_source", "hits", "result", "results", "data", "logs", "events", "logEvents", "records", "rows", "entries",
+        "tasks", "errorMessage",
     }
 )  # fmt: skip
 """Keys under which shippers and searches of logs put what they found."""
@@ -132,7 +133,7 @@ def _is_settings(file: OpenFile) -> bool:
 def _is_document(file: OpenFile) -> bool:
     """Whether a whole file is one JSON object that is no record of a log: what it quotes is told, not logged.
 
-    What a service answers to a call that failed is one whose message is the error.
+    What a tool lists of transactions is none. What a service answers to a call that failed is one whose message is the error.
     """
     if file.read(0, 1) != b"{":
         return False
@@ -140,7 +141,7 @@ def _is_document(file: OpenFile) -> bool:
         found = json.loads(file.read(0, file.size))
     except (ValueError, RecursionError):
         return False
-    if not isinstance(found, dict) or OF_SHIPPERS & found.keys():
+    if not isinstance(found, dict) or OF_SHIPPERS & found.keys() or kind_of_objects(json.dumps(found)):
         return False
     record = read_record(json.dumps(found))
     return record is None or not (record.is_logged or (OF_ANSWERS & found.keys() and tells(record.message)))

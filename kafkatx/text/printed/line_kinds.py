@@ -103,7 +103,7 @@ _ANSWER = regex(
     r"|% Reached end of topic \S+ \[\d{1,9}\] at offset \d|\S{1,249} \[\d{1,9}\] offset \d{1,19}$"
     r"|Found (?:partition \d{1,9} stuck at offset \d|causing producer ID and epoch \d|topic \S{1,249} stuck with tra)"
     r"|Processed a total of \d{1,18} messages|Failed to describe transaction state of transactional-id "
-    r"|[\w.:{}\"=,() -]{0,300}(?i:LastStableOffsetLag|PartitionsWithLateTransactionsCount)(?![^\W_])"
+    r"|[\w.:{}\"=,() -]{0,300}(?i:Last_?Stable_?Offset_?Lag|Partitions_?With_?Late_?Transactions_?Count)(?![^\W_])"
     r"[\w.:{}\"=,() -]{0,300}[\s=][\d.]+(?:[eE][+-]?\d+)?\s*$"
     r"|#?mbean = kafka\.\S{1,400}:$|Value = [\d.]{1,20};$"
     r"|\d{1,18}\s+\d{1,5}\s+-?\d{1,9}\s+-?\d{1,10}\s+\d{13}\s+(?:None|\d{1,18})\s*$",

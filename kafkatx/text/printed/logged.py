@@ -61,6 +61,14 @@ _FIELD = regex(
 _OF_NODE = regex(r"\s{1,8}(?:message|stack|reason|msg): (['\"`])(?P<text>.{10,})\1,?\s*$")
 """A field of an object as Node prints it over several lines."""
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d"
+_SENT = regex(r'\{.{0,1000}?"(?P<key>logEvents|events|logs)": ?\[\{.*', re.DOTALL)
+"""Lines of a log that a shipper sends in one object (CloudWatch by Firehose and by its command, Aiven)."""
+LONGEST_CELLS = 1_000
+"""Characters in which the cell of a line must begin."""
+_ROW = regex(
+    rf'(?:(?:"[^"]{{0,120}}"|[^",\s][^",]{{0,120}})?,){{1,6}}"(?P<text>\[?{_STAMP}(?:[^"]|""){{10,}})"(?:,.{{0,400}})?\s*'
+)
+"""Cells of an export (CloudWatch, Splunk), one of which is a whole line as the broker wrote it."""
 _FOREIGN = regex(
     r"(?P<prefix>[^\s\[\"'{(][^\"'{]{0,80}?[\s|\]:>]{1,6})" + rf"(?=\[?{_STAMP}[\d.,:Z+-]{{0,16}}\]? +[\[A-Z(])"
 )
@@ -83,6 +91,24 @@ def logged(text: str) -> tuple[str, ...]:
         bare = _unescaped(_without_front(piece))
         found += _field(bare) or (_without_foreign(bare),)
     return tuple(found) or (text,)
+
+
+def sent_in(text: str) -> list[str]:
+    """Return the records that an object in one line holds, each as a line; nothing for any other text."""
+    found = _SENT.fullmatch(text.strip()) if text[:1] == "{" else None
+    if found is None:
+        return []
+    try:
+        sent = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return [json.dumps(one, ensure_ascii=False) for one in sent.get(found["key"], ()) if isinstance(one, dict)]
+
+
+def cell_of(text: str) -> str | None:
+    """Return the line of a log that a row of a spreadsheet holds in a cell of its own, with time and all; None else."""
+    found = _ROW.fullmatch(text) if ',"' in text[:LONGEST_CELLS] else None
+    return found["text"].replace('""', '"') if found is not None else None
 
 
 def _elements(text: str) -> list[str]:

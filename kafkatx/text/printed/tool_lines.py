@@ -21,6 +21,7 @@ from kafkatx.text.lines import Line
 from kafkatx.text.printed.contents import Reach, content_of
 from kafkatx.text.printed.joining import FILE_END, begins_anew, extended, growth_of, is_whole
 from kafkatx.text.printed.line_kinds import ToolLineKind
+from kafkatx.text.printed.listed_objects import kind_of_objects, whole_object
 from kafkatx.text.printed.pasted import Printed, as_printed, has_closing_tag, undecorated, unescaped
 from kafkatx.text.told_lines import ValuesBlock
 
@@ -89,6 +90,9 @@ class ToolLines:
             if block.takes(line.text):
                 yield ToolLine(line, None, is_value=True)
                 continue
+            if (found := whole_object(line, self._peek)) is not None:
+                yield self._objects(*found)
+                continue
             printed = as_printed(line.text)
             if printed is None and line.text.rstrip().endswith("Dumping"):
                 printed = self._header(line)
@@ -129,6 +133,14 @@ class ToolLines:
         path = without_prefix(following.text, line.text.partition("Dumping")[0]).strip() if following else ""
         is_header = undecorated(line.text).strip() == "Dumping" and FILE_END.search(path) and " " not in path
         return Printed(ToolLineKind.DUMPING, "Dumping") if is_header else None
+
+    def _objects(self, line: Line, behind: int) -> ToolLine:
+        """A list of objects that was printed over several lines."""
+        for _ in range(behind):
+            self.waiting.popleft()
+        kind = kind_of_objects(line.text)
+        assert kind is not None
+        return ToolLine(line, Printed(kind, line.text), is_joined=behind > 0)
 
     def _joined(self, line: Line, printed: Printed) -> ToolLine:
         """Join a line with those that it was broken into."""

@@ -31,8 +31,8 @@ from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.whole_pages import MOST_PAGES, page_of, quoted_at
 
-MOST = 64
-"""Statements of a page that are kept."""
+MOST, MOST_LEFT_OUT = 64, 16
+"""Statements of a page that are kept, and of them places where lines were left out."""
 TIMED = frozenset({"began", "initialised"})
 """Statements that count only with a time before them."""
 TIMEOUT, LEFT_OUT = "timeout_told", "left_out"
@@ -149,11 +149,13 @@ def _in_other_sentences(
 
 
 def _left_out(texts: list[tuple[int, str]]) -> Iterator[Statement]:
-    """The first line that stands for lines which were left out, unless these are frames of a stack trace."""
-    before = ""
+    """Lines that stand for others which were left out, unless these are frames of a stack trace; the first ones."""
+    before, count = "", 0
     for number, text in texts:
         if is_elision(text) and not (before.strip() and continues(before)):
             yield Statement(LEFT_OUT, number, text.strip(), -1, -1, -1)
+            count += 1
+        if count == MOST_LEFT_OUT:
             return
         before = text
 

@@ -21,10 +21,11 @@ from kafkatx.text.dump.starts import PrintedState
 from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.line_kinds import listed_cells
+from kafkatx.text.printed.listed_objects import LISTED
 from kafkatx.text.printed.named_cells import named_cells
 from kafkatx.text.printed.pasted import undecorated
 from kafkatx.text.printed.tool_lines import without_prefix
-from kafkatx.text.tools.tables import table_rows, time_told
+from kafkatx.text.tools.tables import object_rows, table_rows, time_told
 
 _NUMBER, _NUMBER_OR_NONE = r"-?\d{1,19}", r"-?\d{1,19}|None"
 COLUMNS = {
@@ -54,17 +55,21 @@ _TOLD = frozenset({"id_code", "producer_id", "producer_epoch", "state", "timeout
 
 def told_by_admins(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedState, int, int]]:
     """Yield what tables of a part say of ids, in order, with line and position."""
+    listed = [(_of_row(row.cells), row.line) for row in object_rows(file, part, LISTED)]
+    told = [(state, line.number, line.position) for state, line in listed if state is not None]
+    of_objects = {line.number for _, line in listed}
     found = {line: (state, line, position) for state, line, position in described_states(file, part)}
     for row in table_rows(file, part, _LISTED, _BY_RPK, _BY_KCL):
         state = _of_row(row.cells) if row.line.number not in found else None
         if state is not None:
             found[row.line.number] = state, row.line.number, row.line.position
     for line in lines(file, part.position, part.end, part.line):
-        cells = listed_cells(line.text) or named_cells(line.text) if line.number not in found else None
+        is_read = line.number in found or line.number in of_objects
+        cells = None if is_read else listed_cells(line.text) or named_cells(line.text)
         state = _of_row(cells) if cells is not None else None
         if state is not None:
             found[line.number] = state, line.number, line.position
-    yield from sorted(found.values(), key=lambda one: one[2])
+    yield from sorted([*told, *found.values()], key=lambda one: one[2])
 
 
 def _of_row(cells: dict[str, str]) -> PrintedState | None:
@@ -108,7 +113,7 @@ def _number(text: str) -> int:
 
 def _time_of(text: str) -> int:
     """A time as rpk or kcl prints it, -1 where it is none (they print a start of 0 or -1 where nothing is open)."""
-    found = time_told(text)
+    found = int(text) if text.isdecimal() else time_told(text)
     return found if found > 0 else -1
 
 

@@ -30,15 +30,14 @@ from kafkatx.text.logs.filling import COLUMNS, LARGEST, NUMBERS, Row, empty_row
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.line_kinds import producer_cells
+from kafkatx.text.printed.listed_objects import PRODUCERS
 from kafkatx.text.printed.pasted import undecorated, unescaped
 from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
 from kafkatx.text.prose.statements import statements_on_page
-from kafkatx.text.tools.tables import TableRow, table_rows, time_told
+from kafkatx.text.tools.tables import TableRow, object_rows, table_rows, time_told
 
 _OF_KAFKA = frozenset({"producerid", "producerepoch", "currenttransactionstartoffset"})
-_OF_RPK = frozenset({"topic", "partition", "producerid", "producerepoch", "lasttimestamp"})
-_OF_KCL = frozenset({"topic", "partition", "error", "id", "epoch", "txnstartoffset"})
-_BEGINS = ("currenttransactionstartoffset", "currenttxnstartoffset", "txnstartoffset")
+_BEGINS = ("currenttransactionstartoffset", "currenttxnstartoffset", "txnstartoffset", "transactionstartoffset")
 """What tools call the offset where a producer's open transaction begins."""
 _HANGING = frozenset({"topic", "partition", "producerid", "startoffset"})
 _UNITS = {"min": 60_000, "s": 1_000}
@@ -58,11 +57,11 @@ _UNKNOWN_ID = regex(
 )
 LAG, LATE = "LastStableOffsetLag", "PartitionsWithLateTransactionsCount"
 _METRIC = regex(
-    r"(?P<metric>(?i:LastStableOffsetLag|PartitionsWithLateTransactionsCount))(?![^\W_]).*?[\s=]"
+    r"(?P<metric>(?i:Last_?Stable_?Offset_?Lag|Partitions_?With_?Late_?Transactions_?Count))(?![^\W_]).*?[\s=]"
     r"(?P<number>[\d.]+(?:[eE][+-]?\d+)?);?\s*$"
 )
 _METRICS = {name.casefold(): name for name in (LAG, LATE)}
-"""Metrics by their letters alone: exporters print them in small ones."""
+"""Metrics by their letters alone: exporters print them in small ones, with lines between their words."""
 _BEAN = regex(r"#?mbean = (?P<name>kafka\.\S+):$")
 _VALUE = regex(r"Value = [\d.]{1,20};$")
 """How jmxterm prints an attribute: the name of its bean, then the value in a line of its own."""
@@ -126,7 +125,7 @@ class _Reader:
 
     def tables(self, file: OpenFile) -> None:
         """Rows of all tables."""
-        producers = [*table_rows(file, self.part, _OF_KAFKA, _OF_RPK, _OF_KCL)]
+        producers = [*table_rows(file, self.part, _OF_KAFKA, *PRODUCERS), *object_rows(file, self.part, *PRODUCERS)]
         known = {row.line.number for row in producers}
         for line in lines(file, self.part.position, self.part.end, self.part.line):
             if line.number not in known and (cells := producer_cells(line.text)) is not None:
@@ -218,7 +217,7 @@ class _Reader:
             topic, partition = (label[1] if (label := one.search(text)) else "" for one in _LABEL.values())
             self._add(
                 EventKind.stable_offset_behind, *place, topic=topic, partition=_number(partition),
-                number=int(float(found["number"])), detail=_METRICS[found["metric"].casefold()],
+                number=int(float(found["number"])), detail=_METRICS[found["metric"].casefold().replace("_", "")],
             )  # fmt: skip
 
     def _described(self, found: re.Match[str], *place: int) -> None:

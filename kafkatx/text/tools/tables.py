@@ -20,6 +20,7 @@ from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import TextPart
+from kafkatx.text.printed.listed_objects import object_cells, with_objects
 from kafkatx.text.printed.pasted import undecorated
 from kafkatx.text.printed.tool_lines import without_prefix
 
@@ -45,6 +46,14 @@ class TableRow:
 
     cells: dict[str, str]
     line: Line
+
+
+def object_rows(file: OpenFile, part: TextPart, *wanted: frozenset[str]) -> Iterator[TableRow]:
+    """Yield the objects that a part lists as JSON, of those that have all cells of one of `wanted`."""
+    for line in with_objects(lines(file, part.position, part.end, part.line)):
+        for cells in object_cells(line.text):
+            if any(cells_wanted <= cells.keys() for cells_wanted in wanted):
+                yield TableRow(cells, line)
 
 
 def named_columns(text: str) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def pages_of(printed: Printed) -> Iterator[Page]:
     """Yield the pages that a text may stand in."""
     forms = {
         "librdkafka": _librdkafka, "sarama": _go, "franz-go": _go, "kafka-go": _go, "kafkajs": _kafkajs,
-        "aiokafka": _python, "faust": _python, "kafka-python": _python,
+        "aiokafka": _python, "faust": _python, "kafka-python": _python, "platformatic-kafka": _platformatic,
     }  # fmt: skip
     yield from forms[printed.client](printed)
 
@@ -306,6 +306,36 @@ def _kafkajs(printed: Printed) -> Iterator[Page]:
     yield (
         "console",
         f"Error committing {name}: {text}\n    at createErrorFromCode (/app/kafkajs/src/protocol/error.js:581:10)\n",
+    )
+
+
+def _platformatic(printed: Printed) -> Iterator[Page]:
+    """@platformatic/kafka 2.9: what it finds out itself, and an answer within what unites all attempts."""
+    frame = "    at Producer.send (file:///app/node_modules/@platformatic/kafka/dist/clients/producer/producer.js:230:22)"
+    if printed.code is None:
+        told = {"type": "UserError", "message": printed.text, "stack": f"UserError: {printed.text}\n{frame}"}
+        yield "thrown", f"UserError: {printed.text}\n{frame} {{\n  code: 'PLT_KFK_USER',\n  canRetry: false\n}}\n"
+        yield "pino", json.dumps({"level": 50, "time": 1718000001123, "err": told, "msg": "writing failed"}) + "\n"
+        return
+    call, name = printed.form, _name("platformatic-kafka", printed.code)
+    answer = f"Received response with error while executing API {call}(v4)"
+    united = f"{call[:1].lower()}{call[1:]} failed 1 times."
+    yield (
+        "thrown",
+        f"MultipleErrors: {united}\n{frame} {{\n  code: 'PLT_KFK_MULTIPLE',\n  [errors]: [\n    ResponseError: {answer}\n"
+        f"    {frame} {{\n      code: 'PLT_KFK_RESPONSE',\n      [errors]: [\n        ProtocolError: {printed.text}\n"
+        f"        {frame} {{\n          code: 'PLT_KFK_PROTOCOL',\n          apiId: '{name}',\n"
+        f"          apiCode: {printed.code},\n          canRetry: false\n        }}\n      ]\n    }}\n  ]\n}}\n",
+    )
+    inner = {"type": "ProtocolError", "message": printed.text, "code": "PLT_KFK_PROTOCOL", "apiId": name}
+    outer = {"type": "ResponseError", "message": answer, "stack": f"ResponseError: {answer}", "aggregateErrors": [inner]}
+    told = {"type": "MultipleErrors", "message": united, "stack": f"MultipleErrors: {united}\n{frame}"}
+    record = {"level": 50, "time": 1718000001123, "err": told | {"aggregateErrors": [outer]}, "msg": "writing failed"}
+    yield "pino", json.dumps(record) + "\n"
+    yield (
+        "string",
+        f"Error PLT_KFK_MULTIPLE: {united} (caused by: Error PLT_KFK_RESPONSE: {answer} (caused by: Error "
+        f"PLT_KFK_PROTOCOL: {printed.text}))\n",
     )
 
 

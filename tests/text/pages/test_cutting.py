@@ -199,6 +199,8 @@ def test_a_new_section_or_talk_of_another_forgets_the_name(tmp_path: Path) -> No
         ([batch(0), batch(5)], True),
         ([batch(0), "...", batch(2)], True),
         ([batch(0), "[snip]", batch(2)], True),
+        ([batch(0), "(중략)", batch(2)], True),
+        ([batch(0), "... 省略 ...", batch(2)], True),
         ([batch(0), batch(2), "(12 lines omitted)"], True),
         (["...", batch(0)], True),
         ([batch(0), "offset: 4 ... producerId: 7 ... endTxnMarker: ABORT coordinatorEpoch: 0"], True),

@@ -1,10 +1,16 @@
 """The table of kafka-transactions.sh describe: as the tool prints it (ToolsUtils of 4.1.2), and as people paste it."""
 
+import json
+
 import pytest
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
+from kafkatx.text.pages.part import PartKind
+from kafkatx.text.pages.parts import parts
+from kafkatx.text.printed.listed_objects import LISTED, object_cells
 from kafkatx.text.tools.admin import described_states, told_by_admins
+from kafkatx.text.tools.tables import object_rows
 from tests.text.dump.comparing import whole
 
 LIST = (
@@ -136,6 +142,77 @@ def test_ids_that_kcl_described(paste, tmp_path):
     assert open_one.partitions == (("orders", 0), ("orders", 2), ("payments", 11))
     assert (empty.transactional_id, empty.state, empty.started_at) == ("fee-2", TransactionState.Empty, -1)
     assert empty.partitions is None
+
+
+KCL_JSON = """\
+{
+  "_command": "txn.describe",
+  "_version": 1,
+  "transactions": [
+    {
+      "error": "",
+      "producer_epoch": 7,
+      "producer_id": 41002,
+      "start_timestamp": "2024-03-01 10:00:01.5",
+      "state": "Ongoing",
+      "timeout_ms": 60000,
+      "topics": "orders[0 2], payments[11]",
+      "transactional_id": "fee-1"
+    },
+    {
+      "error": "TRANSACTIONAL_ID_NOT_FOUND: The transactionalId could not be found",
+      "producer_epoch": "",
+      "producer_id": "",
+      "start_timestamp": "",
+      "state": "",
+      "timeout_ms": "",
+      "topics": "",
+      "transactional_id": "fee-3"
+    }
+  ]
+}
+"""
+RPK_JSON = (
+    '[{"coordinator":1,"transactional_id":"fee-1","producer_id":41002,"producer_epoch":7,"state":"Ongoing",'
+    '"start_timestamp":"1709287201500","timeout":60000,"topic":"orders","partition":0},'
+    '{"coordinator":1,"transactional_id":"fee-1","producer_id":41002,"producer_epoch":7,"state":"Ongoing",'
+    '"start_timestamp":"1709287201500","timeout":60000,"topic":"orders","partition":2},'
+    '{"coordinator":1,"transactional_id":"fee-1","producer_id":41002,"producer_epoch":7,"state":"Ongoing",'
+    '"start_timestamp":"1709287201500","timeout":60000,"topic":"payments","partition":11}]\n'
+)
+
+
+def indented(text):
+    """A list as jq prints it, with prose around it."""
+    return f"It stands like this:\n\n{json.dumps(json.loads(text), indent=2)}\n\nWhat now?\n"
+
+
+@pytest.mark.parametrize("text", [KCL_JSON, RPK_JSON, indented(KCL_JSON), indented(RPK_JSON)])
+def test_an_id_that_is_described_in_json_with_all_its_partitions(text, tmp_path):
+    path = tmp_path / "page.txt"
+    path.write_text(text)
+    with OpenFile(str(path)) as file:
+        (part,) = [part for part in parts(file) if part.kind is PartKind.ADMIN_TRANSACTIONS]
+        ((state, _, _),) = told_by_admins(file, part)
+    assert (state.transactional_id, state.producer_id, state.producer_epoch) == ("fee-1", 41002, 7)
+    assert (state.timeout_ms, state.started_at) == (60_000, 1709287201500)
+    assert state.partitions == (("orders", 0), ("orders", 2), ("payments", 11))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"level": "info", "msg": "ready", "transactional_id": "fee-1", "producer_id": 4, "state": "Ongoing"}',
+        '[{"transactional_id": "fee-1", "producer_id": 4}]',
+        '[{"transactional_id": "fee-1", "producer_id": 4, "state": "Ongoing"},',
+    ],
+)
+def test_a_record_of_a_log_a_part_of_an_object_and_one_cut_off_are_no_list(text, tmp_path):
+    path = tmp_path / "page.txt"
+    path.write_text(f"{text}\n")
+    with OpenFile(str(path)) as file:
+        assert not object_cells(text)[1:]
+        assert not list(object_rows(file, whole(file), LISTED))
 
 
 @pytest.mark.parametrize("row", ["fee-1 Ongoing 41002 7 60000", "-" * 120, "the ids above are those of the job", ""])

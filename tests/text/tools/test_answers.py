@@ -1,5 +1,7 @@
 """Answers of tools as events: tables and lines as the tools print them, and as people paste them."""
 
+import json
+
 import pytest
 
 from kafkatx.sources.files import OpenFile
@@ -33,6 +35,19 @@ KCL = (
 )
 KCL_BEFORE = (KCL[0].replace("-", " "), *KCL[1:])
 """Up to 0.17 the names of the columns have blanks in them."""
+KCL_JSON = (
+    '{ "_command": "txn.describe-producers", "_version": 1, "producers": [',
+    '{"topic": "orders", "partition": 1, "error": "", "id": 4002, "epoch": 3, "last_sequence": 17,',
+    '"last_timestamp": "2024-05-04 08:00:00", "coordinator_epoch": 2, "txn_start_offset": 118},',
+    '{"topic": "orders", "partition": 1, "error": "", "id": 4003, "epoch": 0, "last_sequence": 2,',
+    '"last_timestamp": "2024-05-04 09:00:00.25", "coordinator_epoch": 2, "txn_start_offset": -1}]}',
+)
+RPK_JSON = (
+    '[{"leader":0,"topic":"orders","partition":1,"producer_id":4002,"producer_epoch":3,"last_sequence":17,'
+    '"last_timestamp":"1714809600000","coordinator_epoch":2,"transaction_start_offset":118},'
+    '{"leader":0,"topic":"orders","partition":1,"producer_id":4003,"producer_epoch":0,"last_sequence":2,'
+    '"last_timestamp":"1714813200000","coordinator_epoch":2,"transaction_start_offset":-1}]'
+)
 SNAPSHOT = (
     "producerId: 5 producerEpoch: 0 coordinatorEpoch: 1 currentTxnFirstOffset: OptionalLong[118] lastTimestamp: 1000 "
     "firstSequence: 0 lastSequence: 3 lastOffset: 121 offsetDelta: 3 timestamp: 1000",
@@ -84,9 +99,12 @@ def test_find_hanging_names_a_transaction(paste, told):
         (RPK, ("orders", 1, 4002, 3, 118, 3_600_000)),
         (KCL, ("orders", 1, 4002, 3, 118, 3_600_250)),
         (KCL_BEFORE, ("orders", 1, 4002, 3, 118, 3_600_250)),
+        (json.dumps(json.loads("".join(KCL_JSON)), indent=2).split("\n"), ("orders", 1, 4002, 3, 118, 3_600_250)),
+        (("".join(KCL_JSON),), ("orders", 1, 4002, 3, 118, 3_600_250)),
+        ((RPK_JSON,), ("orders", 1, 4002, 3, 118, 3_600_000)),
         (("Dumping /data/orders-0/00000000000000000412.snapshot", *SNAPSHOT), ("orders", 0, 5, 0, 118, 7000)),
     ],
-    ids=["kafka-transactions", "rpk", "kcl", "kcl 0.17", "snapshot"],
+    ids=["kafka-transactions", "rpk", "kcl", "kcl 0.17", "kcl, json", "kcl, one line", "rpk, json", "snapshot"],
 )
 def test_producer_states_tell_what_is_open_and_for_how_long_others_wrote_since(lines, expected, told):
     (event,) = told(*lines)
@@ -118,6 +136,19 @@ def test_lines_that_tell_something_by_themselves(told):
     assert columns(found[0], "number", "detail") == (51877, "log end")
     assert columns(found[1], "offset", "detail") == (44010, "read_committed")
     assert columns(found[2], "topic", "partition") == ("__transaction_state", 12)
+
+
+@pytest.mark.parametrize(
+    ("line", "told_of"),
+    [
+        ('kafka_cluster_partition_laststableoffsetlag{topic="orders",partition="3"} 41.0', ("LastStableOffsetLag", 41)),
+        ('kafka_cluster_partition_last_stable_offset_lag{topic="orders",partition="3"} 41', ("LastStableOffsetLag", 41)),
+        ('kafka_partitions_with_late_transactions_count{cluster="prod"} 2', ("PartitionsWithLateTransactionsCount", 2)),
+    ],
+)
+def test_metrics_are_known_by_their_letters_alone(line, told_of, told):
+    (event,) = told(line)
+    assert columns(event, "detail", "number") == told_of
 
 
 @pytest.mark.parametrize(
