@@ -45,6 +45,7 @@ CALLS = {
     "abortTransaction": "abortTransaction", "beginAbort": "abortTransaction",
     "abort_transaction": "abortTransaction", "EndTxn(false)": "abortTransaction",
     "sendOffsetsToTransaction": "sendOffsetsToTransaction", "send_offsets_to_transaction": "sendOffsetsToTransaction",
+    "AddOffsetsToTxn": "sendOffsetsToTransaction", "TxnOffsetCommit": "sendOffsetsToTransaction",
     "doSend": "send", "send": "send", "produce": "send", "flush": "flush",
     "poll": "poll", "commitSync": "commitSync",
 }  # fmt: skip
@@ -224,7 +225,11 @@ def meanings_of(
 ) -> tuple[ClientException, ...]:
     """Rows of the catalogue for an exception that a client of a release shows; () release: of any."""
     entries = [entry for entry in _of_class(implementation, simple_name(exception)) if not entry.condition]
-    entries = [entry for entry in entries if is_text_of(entry, message)] or entries
+    entries = (
+        [entry for entry in entries if is_text_of(entry, message)]
+        or [entry for entry in entries if _is_begun_by(entry, message)]
+        or entries
+    )
     version = Release(release) if release else None
     return tuple(entry for entry in entries if entry.span.holds(version))
 
@@ -242,6 +247,12 @@ def is_text_of(entry: ClientException, message: str) -> bool:
     return bool(message) and any(
         parse_template(text).values(one_blank(message).strip().rstrip(".")) is not None for text in entry.messages
     )
+
+
+def _is_begun_by(entry: ClientException, message: str) -> bool:
+    """Whether a message is one of a row's whose end was cut off."""
+    words = one_blank(message).strip().rstrip(".\u2026")
+    return any(parse_template(text).is_begun_by(words) for text in entry.messages)
 
 
 def _plain(category: str) -> str:

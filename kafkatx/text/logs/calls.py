@@ -65,6 +65,8 @@ _OF_REQUEST = {
     "AddOffsetsToTxn": "sendOffsetsToTransaction",
     "TxnOffsetCommit": "sendOffsetsToTransaction",
 }
+OF_GROUP = "TxnOffsetCommit"
+"""The request of a transaction that the coordinator of a consumer group answers, by its own name."""
 _REQUEST = regex(rf"\b(?:Response|Request) ({'|'.join(_OF_REQUEST)})\(key: ")
 """A request as KafkaJS logs it; which call EndTxn was sent for its line does not say."""
 _AWAITED = regex(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
@@ -164,7 +166,7 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
     if found := _AWAITED.search(text):
         return found[1]
     if found := _REQUEST.search(text) or _ANSWER.search(text):
-        return _OF_REQUEST[found[1]]
+        return found[1] if found[1] == OF_GROUP else _OF_REQUEST[found[1]]
     if _OF_GROUP.search(text) and "ransaction" not in text:
         return CONSUMERS
     if _READING.search(text):
