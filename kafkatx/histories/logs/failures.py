@@ -23,6 +23,7 @@ from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.templates import one_blank, parse_template
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
+from kafkatx.text.logs.calls import FENCING
 
 FAILURES = (
     EventKind.to_abortable, EventKind.to_fatal, EventKind.failure, EventKind.fenced, EventKind.produce_failed,
@@ -46,7 +47,7 @@ CALLS = {
     "abort_transaction": "abortTransaction", "EndTxn(false)": "abortTransaction",
     "sendOffsetsToTransaction": "sendOffsetsToTransaction", "send_offsets_to_transaction": "sendOffsetsToTransaction",
     "AddOffsetsToTxn": "sendOffsetsToTransaction", "TxnOffsetCommit": "sendOffsetsToTransaction",
-    "doSend": "send", "send": "send", "produce": "send", "flush": "flush",
+    FENCING: FENCING, "doSend": "send", "send": "send", "produce": "send", "flush": "flush",
     "poll": "poll", "commitSync": "commitSync",
 }  # fmt: skip
 """The client method behind a name in a trace, a message or a request."""
@@ -249,8 +250,12 @@ def is_text_of(entry: ClientException, message: str) -> bool:
     )
 
 
+def is_meant_by(entry: ClientException, message: str) -> bool:
+    """Whether a message is one that a row has, whole or cut off at its end."""
+    return is_text_of(entry, message) or _is_begun_by(entry, message)
+
+
 def _is_begun_by(entry: ClientException, message: str) -> bool:
-    """Whether a message is one of a row's whose end was cut off."""
     words = one_blank(message).strip().rstrip(".\u2026")
     return any(parse_template(text).is_begun_by(words) for text in entry.messages)
 
