@@ -35,12 +35,12 @@ from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.logs.calls import CONSUMERS, TRANSACTIONAL
+from kafkatx.text.logs.calls import CONSUMERS, FENCING, TRANSACTIONAL
 from kafkatx.text.logs.matching import tells_of_call
 
 GIVEN_UP = frozenset({"commitTransaction", "abortTransaction"})
 TRANSACTIONAL_CALLS = frozenset(
-    {*GIVEN_UP, "initTransactions", "beginTransaction", "sendOffsetsToTransaction", "send", "flush"}
+    {*GIVEN_UP, "initTransactions", "beginTransaction", "sendOffsetsToTransaction", "send", "flush", FENCING}
 )
 CONSUMER_CALLS = frozenset({CONSUMERS, "commitAsync"})
 """Calls of a consumer that no transaction waits for: what was not committed is read again."""

@@ -46,6 +46,8 @@ CALLS = {
     "EndTxn(false)": "abortTransaction",
 }
 """The call that waits for a request. A search for the coordinator is any call's."""
+OF_ORDER = "OUT_OF_ORDER"
+"""In the name of what a leader answers to a batch that does not follow the last."""
 OF_TRANSACTIONS = frozenset(CALLS) - {"InitProducerId"}
 """What each transaction asks anew."""
 
@@ -86,10 +88,16 @@ def _may_be(logs: LogModel, row: int, owner: int) -> bool:
 
 
 def left_unanswered(logs: LogModel) -> Iterator[list[int]]:
-    """Yield the lines of each request in a cut text that was repeated to its end, with nothing achieved behind."""
+    """Yield the lines of each request in a cut text that was repeated to its end, with nothing achieved behind.
+
+    A batch is sent again wherever its partition's leader is another one now; of batches only those count that were
+    refused for their sequence.
+    """
     groups: dict[tuple[int, str | None, str], list[int]] = {}
-    for row in logs.of_kind(EventKind.request_enqueued, EventKind.concurrent_transactions).tolist():
-        if error := logs.string(row, "error"):
+    kinds = EventKind.request_enqueued, EventKind.concurrent_transactions, EventKind.produce_retry
+    for row in logs.of_kind(*kinds).tolist():
+        error = logs.string(row, "error")
+        if error and (logs.kind(row) is not EventKind.produce_retry or OF_ORDER in error):
             groups.setdefault((int(logs.events["source"][row]), logs.string(row, "api"), error), []).append(row)
     achieved = _achieved(logs)
     for (source, *_), rows in groups.items():
@@ -116,6 +124,11 @@ def goes_on(logs: LogModel, rows: list[int]) -> bool:
     """Whether the log of a request has later lines than the last time it was refused."""
     at = int(logs.events["at"][rows[-1]])
     return 0 <= at < logs.facts.sources[int(logs.events["source"][rows[-1]])].last_at
+
+
+def call_repeated(logs: LogModel, row: int) -> str | None:
+    """Return the call whose request a line repeats."""
+    return "send" if logs.kind(row) is EventKind.produce_retry else waiting_call(logs.string(row, "api"))
 
 
 def waiting_call(api: str | None) -> str | None:

@@ -11,6 +11,7 @@ from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.regex import regex
 from kafkatx.text.error_messages.sayings import damaged_file, names_too_few_in_sync
+from kafkatx.text.logs.calls import FENCING
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ OF_CALLS = {
     "sendOffsetsToTransaction": ("fenced_by_group_generation", "coordinator_unavailable", "transaction_timed_out"),
     "send": ("broker_unreachable", "misconfiguration", "api_misuse"),
     "flush": ("broker_unreachable", "unresolved_sequence"),
+    FENCING: ("coordinator_unavailable", "broker_unreachable", "misconfiguration"),
 }
 """What makes a call fail, the commonest first, where the error names nothing."""
 UNEXPECTED = "UNKNOWN_SERVER_ERROR"
@@ -134,10 +136,14 @@ CALLED = {
 _WORDS = regex(r"[A-Za-z]+")
 
 
+def names_call(entry: ClientException, call: str | None) -> bool:
+    """Whether a row of the catalogue says that a call throws it."""
+    return not CALLED.get(call or "", frozenset()).isdisjoint(_WORDS.findall(entry.raised_by))
+
+
 def thrown_by(found: tuple[ClientException, ...], call: str | None) -> tuple[ClientException, ...]:
     """Of rows that one class has in common, those that the call can throw; all where none names it."""
-    words = CALLED.get(call or "", frozenset())
-    return tuple(entry for entry in found if words & set(_WORDS.findall(entry.raised_by))) or found
+    return tuple(entry for entry in found if names_call(entry, call)) or found
 
 
 def of_state(message: str, call: str | None, known: ProtocolError | None) -> tuple[str, ...]:

@@ -12,13 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from kafkatx.findings.endless_retries import (
-    FEWEST,
-    endless_retries,
-    goes_on,
-    left_unanswered,
-    waiting_call,
-)
+from kafkatx.findings.endless_retries import FEWEST, call_repeated, endless_retries, goes_on, left_unanswered
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
     OF_BROKERS,
@@ -34,6 +28,7 @@ from kafkatx.findings.failure_kinds import (
     UNEXPECTED,
     WRITES,
     BrokerFailure,
+    names_call,
     of_state,
     of_words,
     thrown_by,
@@ -43,7 +38,7 @@ from kafkatx.findings.protocol_errors import protocol_error, reaction_of
 from kafkatx.findings.told_twice import with_nameless, without_excerpts
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
-from kafkatx.histories.logs.failures import FAILURES, REPEATED, UNNAMED, failures, is_text_of, meanings_of
+from kafkatx.histories.logs.failures import FAILURES, REPEATED, UNNAMED, failures, is_meant_by, is_text_of, meanings_of
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError
@@ -183,14 +178,14 @@ def _unanswered(logs: LogModel) -> Iterator[ToldFailure]:
     """
     for rows in left_unanswered(logs):
         is_busy = BUSY in (logs.string(rows[0], "error") or "")
-        told = _retried(logs, rows, () if is_busy else OF_WAITS)
+        told = _retried(logs, rows, () if is_busy or call_repeated(logs, rows[0]) == "send" else OF_WAITS)
         is_mild = is_busy or len(rows) < FEWEST or goes_on(logs, rows)
         yield replace(told, is_harmless=is_mild, is_retry=True)
 
 
 def _retried(logs: LogModel, rows: list[int], searched: tuple[str, ...]) -> ToldFailure:
     first, client = rows[0], logs.client(int(logs.owners[rows[0]]))
-    error, call = logs.string(first, "error") or "", waiting_call(logs.string(first, "api"))
+    error, call = logs.string(first, "error") or "", call_repeated(logs, first)
     known, message = protocol_error(error), logs.string(first, "detail") or ""
     named = [rule for rule in _candidates((), known) if call == "send" or rule not in OF_SENT]
     return ToldFailure(
@@ -243,8 +238,7 @@ def is_dropped(logs: LogModel, told: ToldFailure) -> bool:
 
 def _is_init(logs: LogModel, owner: ToldFailure, told: ToldFailure) -> bool:
     """Whether the client was given a producer id between two failures: the later one is of a new life."""
-    client = told.client
-    given = client.initialisations if client is not None else ()
+    given = told.client.initialisations if told.client is not None else ()
     return any(owner.rows[-1] < one.row < told.rows[0] for one in given)
 
 
@@ -269,7 +263,7 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         producer_id=next((number for row in rows if (number := logs.number(row, "producer_id")) is not None), None),
         error=bare(failure.exception),
         known=known,
-        meaning=meanings[0] if meanings else None,
+        meaning=_meant(meanings, failure),
         call=failure.call,
         category=failure.category if failure.category in MEANT else reaction_of(known),
         message=failure.message,
@@ -300,6 +294,15 @@ def _meanings(
     if bare(exception) in GENERIC and not is_worded:
         return ()
     return found if is_worded else thrown_by(found, call)
+
+
+def _meant(meanings: Sequence[ClientException], failure: Failure) -> ClientException | None:
+    """The row that says what an error means: of several that say different things none, if nothing shows which."""
+    if not meanings:
+        return None
+    is_one = len({entry.meaning for entry in meanings}) == 1
+    is_shown = names_call(meanings[0], failure.call) or is_meant_by(meanings[0], failure.message)
+    return meanings[0] if is_one or is_shown or not failure.message else None
 
 
 def _candidates(meanings: Sequence[ClientException], known: ProtocolError | None) -> tuple[str, ...]:

@@ -226,7 +226,13 @@ def _is_named(logs: LogModel, rows: Iterable[int]) -> bool:
 
 
 def _could_not_ask(logs: LogModel, rows: Iterable[int]) -> bool:
-    return any(logs.says(row, Saying.UNABLE_TO_VERIFY) for row in rows)
+    return any(logs.says(row, Saying.UNABLE_TO_VERIFY) or _names_what_kept_it(logs, row) for row in rows)
+
+
+def _names_what_kept_it(logs: LogModel, row: int) -> bool:
+    """Whether a line of the verification has the error of the request in place of a word about the partition."""
+    is_check = logs.kind(row) is EventKind.verification_failed and bool(logs.string(row, "error"))
+    return is_check and not logs.says(row, Saying.OUTSIDE_TRANSACTION)
 
 
 def _has_brokers_log(logs: LogModel, rows: Iterable[int]) -> bool:
@@ -290,7 +296,7 @@ WORDS = Words(
                     "is_aborted", {True: " The client aborted its transaction."}, " Its transaction must be aborted."
                 )
             },
-            " Nothing is lost so far: the client retries by itself.",
+            " That alone loses nothing: the client retries by itself.",
         ),
     ),
     who=pick("client.transactional_id", {None: "[client {client.client_id}]"}),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafkatx.findings.accounts import Account, Accounted, wraps_the_unsaid
+from kafkatx.findings.accounts import OF_TRANSACTIONS, Account, Accounted, wraps_the_unsaid
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.expiries import is_expiry
@@ -109,6 +109,11 @@ class Facts:
     def may_be(self) -> str | None:
         """The causes that fit best, as titles name them."""
         return in_title(self.candidates)
+
+    @property
+    def is_sent_again(self) -> bool:
+        """Whether what is asked again is a batch, which the leader of its partition answers."""
+        return self.is_retry and self.call == "send"
 
     @property
     def is_unexpected(self) -> bool:
@@ -240,7 +245,7 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         protocol_name=known.name if known is not None and known.name != told.error else None,
         code=known.code if known is not None else None,
         call=told.call,
-        category=PLAIN if is_plain(model, told) else told.category,
+        category=PLAIN if is_plain(model, told) else _category(model, told),
         means=meaning.meaning if meaning is not None else known.meaning if known is not None else None,
         message=Quoted(told.message) if told.message else None,
         count=Count(sum(one.count for one in group.all)),
@@ -251,10 +256,22 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         framework=_owner(model, told),
         is_retry=told.is_retry,
         is_cut=any(wraps_the_unsaid(model.logs, row) for row in told.rows),
-        is_lost=told.category == RETRIABLE and any(is_expiry(model.logs, row) for row in told.rows),
+        is_lost=_category(model, told) == RETRIABLE and any(is_expiry(model.logs, row) for row in told.rows),
         is_write=told.is_brokers and names_too_few_in_sync(told.message),
         file=Quoted(path) if (path := damaged_file(told.message)) is not None else None,
     )
+
+
+def _category(model: CaptureModel, told: ToldFailure) -> str:
+    """What a failure means to its client: of a batch that expired, and no word of a transaction, only that it is lost.
+
+    Idempotent producers have no transaction that must be aborted, and Connect's outside exactly-once none at all.
+    """
+    is_batch = told.category == ABORTABLE and told.call in (None, "send", "flush") and told.transactional_id is None
+    if not is_batch or not all(is_expiry(model.logs, row) for row in told.rows):
+        return told.category
+    speaks = any("ransact" in model.logs.words(row) for row in told.rows) or len(model.logs.of_kind(*OF_TRANSACTIONS))
+    return told.category if speaks else RETRIABLE
 
 
 def _owner(model: CaptureModel, told: ToldFailure) -> str | None:
@@ -344,6 +361,13 @@ WORDS = Words(
             "at the coordinator of its transactional.id: the logs of the brokers at that time, and the state of the id",
             "operator",
             needs="is_retry",
+            unless="is_sent_again",
+        ),
+        remedy(
+            "Look whether the batch got through later (the log goes on without the line, and without a batch that "
+            "failed). If not, look at the log of the partition's leader at that time",
+            "operator",
+            needs="is_sent_again",
         ),
     ),
 )

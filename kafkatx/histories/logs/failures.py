@@ -23,6 +23,7 @@ from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.templates import one_blank, parse_template
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
+from kafkatx.text.logs.calls import FENCING
 
 FAILURES = (
     EventKind.to_abortable, EventKind.to_fatal, EventKind.failure, EventKind.fenced, EventKind.produce_failed,
@@ -46,7 +47,7 @@ CALLS = {
     "abort_transaction": "abortTransaction", "EndTxn(false)": "abortTransaction",
     "sendOffsetsToTransaction": "sendOffsetsToTransaction", "send_offsets_to_transaction": "sendOffsetsToTransaction",
     "AddOffsetsToTxn": "sendOffsetsToTransaction", "TxnOffsetCommit": "sendOffsetsToTransaction",
-    "doSend": "send", "send": "send", "produce": "send", "flush": "flush",
+    FENCING: FENCING, "doSend": "send", "send": "send", "produce": "send", "flush": "flush",
     "poll": "poll", "commitSync": "commitSync",
 }  # fmt: skip
 """The client method behind a name in a trace, a message or a request."""
@@ -225,7 +226,11 @@ def meanings_of(
 ) -> tuple[ClientException, ...]:
     """Rows of the catalogue for an exception that a client of a release shows; () release: of any."""
     entries = [entry for entry in _of_class(implementation, simple_name(exception)) if not entry.condition]
-    entries = [entry for entry in entries if is_text_of(entry, message)] or entries
+    entries = (
+        [entry for entry in entries if is_text_of(entry, message)]
+        or [entry for entry in entries if _is_begun_by(entry, message)]
+        or entries
+    )
     version = Release(release) if release else None
     return tuple(entry for entry in entries if entry.span.holds(version))
 
@@ -243,6 +248,16 @@ def is_text_of(entry: ClientException, message: str) -> bool:
     return bool(message) and any(
         parse_template(text).values(one_blank(message).strip().rstrip(".")) is not None for text in entry.messages
     )
+
+
+def is_meant_by(entry: ClientException, message: str) -> bool:
+    """Whether a message is one that a row has, whole or cut off at its end."""
+    return is_text_of(entry, message) or _is_begun_by(entry, message)
+
+
+def _is_begun_by(entry: ClientException, message: str) -> bool:
+    words = one_blank(message).strip().rstrip(".\u2026")
+    return any(parse_template(text).is_begun_by(words) for text in entry.messages)
 
 
 def _plain(category: str) -> str:

@@ -26,6 +26,7 @@ from kafkatx.rules.settings.one_broker import small
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.error_messages.sayings import Saying
+from kafkatx.text.logs.calls import OF_GROUP
 from kafkatx.words.explanation import Words, included, left_open, remedy, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
@@ -39,6 +40,7 @@ class Reason(Enum):
     searched = "its lines before show no coordinator that served"
     no_ids = "the controller gave it no producer ids"
     not_loaded = "the broker could not load its partition of __transaction_state"
+    of_group = "the error is the answer to TxnOffsetCommit, which the coordinator of the consumer group gives"
 
 
 BY_NAME = ("COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR")
@@ -60,6 +62,11 @@ class NamedByError(FailureFacts):
 
     why: Reason
     search: Refs
+
+    @property
+    def is_of_group(self) -> bool:
+        """Whether the coordinator of the consumer group answered, which is another one than the transaction's."""
+        return self.why is Reason.of_group
 
     @property
     def is_not_loaded(self) -> bool:
@@ -97,7 +104,8 @@ def _reason(model: CaptureModel, told: ToldFailure) -> Reason | None:
     if told.is_brokers or told.call in NO_TRANSACTION:
         return None
     if known_as(told, *BY_NAME):
-        return Reason.named
+        is_groups = any(logs.string(row, "api") == OF_GROUP for row in told.rows)
+        return Reason.of_group if is_groups else Reason.named
     has_waited = any(logs.says(row, Saying.TIMED_OUT) or "Timeout" in logs.words(row) for row in told.rows)
     return Reason.searched if has_waited and _search(logs, told) else None
 
@@ -172,6 +180,7 @@ ERROR_WORDS = Words(
         {
             Reason.no_ids: "brokers got no producer ids from the controller",
             Reason.not_loaded: "the coordinator could not load[ {place}]",
+            Reason.of_group: "no group coordinator for the offsets[ of {name.transactional_id}]",
         },
         "no transaction coordinator[ for {name.transactional_id}]",
     ),
@@ -185,6 +194,11 @@ ERROR_WORDS = Words(
             Reason.named: (
                 *THE_CALL,
                 " failed: its transaction coordinator was[ {perhaps}] not available, moving or loading.",
+            ),
+            Reason.of_group: (
+                *THE_CALL,
+                " failed: the coordinator of the consumer group, which takes the offsets of the transaction, was"
+                "[ {perhaps}] not available, moving or loading.",
             ),
         },
         (
@@ -212,7 +226,11 @@ ERROR_WORDS = Words(
         left_open(
             "what kept it from serving",
             "clients can't see whether it was loading, without a leader, or could not write",
-            decided_by="the logs of the brokers at that time, and kafka-topics.sh --describe of __transaction_state",
+            decided_by=pick(
+                "is_of_group",
+                {True: "the logs of the brokers at that time, and kafka-topics.sh --describe of __consumer_offsets"},
+                "the logs of the brokers at that time, and kafka-topics.sh --describe of __transaction_state",
+            ),
             unless="is_not_loaded",
         ),
         left_open(
@@ -239,7 +257,12 @@ ERROR_WORDS = Words(
             "Check that every partition of __transaction_state has a leader and enough in-sync replicas. On a cluster "
             "of one broker transaction.state.log.replication.factor must be 1",
             "operator",
-            unless="is_brokers",
+            unless="is_brokers is_of_group",
+        ),
+        remedy(
+            "Check that every partition of __consumer_offsets has a leader and enough in-sync replicas",
+            "operator",
+            needs="is_of_group",
         ),
         remedy(
             (
@@ -248,6 +271,13 @@ ERROR_WORDS = Words(
                 " timed out the same producer may repeat it",
             ),
             "application",
+            unless="is_of_group",
+        ),
+        remedy(
+            "Abort the transaction, or close the producer where abortTransaction fails as well, and process the same "
+            "input again",
+            "application",
+            needs="is_of_group",
         ),
     ),
 )

@@ -32,6 +32,8 @@ _PLACEHOLDER = regex(r"<([\w.]+)>")
 _LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"})
 _BEFORE_A_MESSAGE = "])}>:-|,=\"'"
 _LOGGER = regex(r"[\w$]+(?:\.[\w$]+)+")
+FEWEST = 20
+"""Literal characters by which a text is known whose end was cut off, with one word of a value at most before that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,18 @@ class Template:
     def whole_values(self, message: str) -> tuple[str, ...] | None:
         """Return the same for a message without prefix, which must begin as the template does."""
         return self._values_from(message, 0) if message.startswith(self.pieces[0]) else None
+
+    def is_begun_by(self, message: str) -> bool:
+        """Whether a message is the beginning of this text, cut off behind `FEWEST` of its characters at least."""
+        position, told = 0, 0
+        for piece in self.pieces:
+            begin = message.find(piece, position) if position else (0 if message.startswith(piece) else -1)
+            if begin < 0:
+                most = min(len(piece), len(message) - position)
+                left = next((count for count in range(most, 0, -1) if message.endswith(piece[:count])), 0)
+                return told + left >= FEWEST and " " not in message[position : len(message) - left].strip()
+            position, told = begin + len(piece), told + len(piece)
+        return False
 
     def filled(self, values: Sequence[str]) -> str:
         """Return the text with values for its placeholders."""

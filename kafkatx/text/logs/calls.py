@@ -18,6 +18,8 @@ TRANSACTIONAL = (
 )  # fmt: skip
 """Transactional methods of KafkaProducer (KIP-98)."""
 
+FENCING = "fenceProducers"
+"""Admin.fenceProducers (KIP-618): Connect's leader and forceTerminateTransaction ask the coordinator so."""
 CONSUMERS = "commitSync"
 """A consumer's commit of offsets outside transactions, whatever a client calls it."""
 METHODS = {name: name for name in (*TRANSACTIONAL, CONSUMERS, "commitAsync", "flush", "send", "poll")} | {
@@ -58,6 +60,8 @@ _NAMED = regex(
     r"\b(" + "|".join(sorted((re.escape(name) for name in METHODS if len(name) >= 8), key=len, reverse=True)) + r")\b"
 )
 _OPERATION = regex(r"operation `(\w{1,40})`")
+_ADMIN = regex(r"\bCall: (fenceProducer|abortTransaction|\w{1,40}Transactions?)\(api=[A-Z_]{1,40}\)")
+"""How Java's client for administration names a call of its own about transactions (AdminApiDriver, 3.0+)."""
 _OF_REQUEST = {
     "InitProducerId": "initTransactions",
     "AddPartitionsToTxn": "send",
@@ -65,6 +69,8 @@ _OF_REQUEST = {
     "AddOffsetsToTxn": "sendOffsetsToTransaction",
     "TxnOffsetCommit": "sendOffsetsToTransaction",
 }
+OF_GROUP = "TxnOffsetCommit"
+"""The request of a transaction that the coordinator of a consumer group answers, by its own name."""
 _REQUEST = regex(rf"\b(?:Response|Request) ({'|'.join(_OF_REQUEST)})\(key: ")
 """A request as KafkaJS logs it; which call EndTxn was sent for its line does not say."""
 _AWAITED = regex(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
@@ -161,12 +167,14 @@ def unanswered_in(text: str) -> str | None:
 def call_in(text: str, is_kafka: bool = False) -> str | None:
     """Return the client's method that a text speaks of; `is_kafka`: an error of a Kafka library stands beside it."""
     text = text[:LONGEST_TEXT]
+    if found := _ADMIN.search(text):
+        return FENCING if found[1] in FENCING else None
     if found := _OPERATION.search(text) or _NAMED.search(text):
         return METHODS.get(found[1])
     if found := _AWAITED.search(text):
         return found[1]
     if found := _REQUEST.search(text) or _ANSWER.search(text):
-        return _OF_REQUEST[found[1]]
+        return found[1] if found[1] == OF_GROUP else _OF_REQUEST[found[1]]
     if _OF_GROUP.search(text) and "ransaction" not in text:
         return CONSUMERS
     if _READING.search(text):

@@ -165,12 +165,28 @@ def _named_in(page: FramedPage) -> tuple[Statement, ...]:
 
         named = as_met(page, named, MET)
     if not (named or said):
+        named = _retyped_on(page, is_about_transactions=is_about_transactions)
+    if not (named or said):
         said = _failed_in(page, is_about_transactions=may_count)
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
     foreign = () if is_about_transactions else _foreign(line for line in source if own(line))
     return (*foreign, *tuple(first.values())[:MOST], *(_solved(page) if first else ()))
+
+
+def _retyped_on(page: FramedPage, *, is_about_transactions: bool) -> list[Statement]:
+    """Errors that somebody typed in words of his own: asked of texts that name none, so loaded for them."""
+    from kafkatx.text.logs.retyped import retyped_in
+
+    found = [
+        (line, name)
+        for line in page.lines
+        for name in dict.fromkeys(retyped_in(line.text))
+        if (is_about_transactions or is_of_producers(name)) and page.is_own(line)
+    ]
+    talk = explained(page.lines) if found else frozenset()
+    return [_named(line, name, is_talk=line.position in talk) for line, name in found]
 
 
 def _solved(page: FramedPage) -> Iterator[Statement]:
