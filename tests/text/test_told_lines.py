@@ -11,20 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text import framed_pages, named_errors, statements
+from kafkatx.text import events, framed_pages
 from kafkatx.text.events import LogFacts, LogSource, Statement
 from kafkatx.text.lines import Line, Page, lines
 from kafkatx.text.logs import reading, windows
 from kafkatx.text.logs.reading import read_log
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.pages.parts import parts
+from kafkatx.text.prose import named_errors, statements
 from kafkatx.text.told_lines import ValuesBlock, told_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOGS = sorted(
     path for path in FIXTURES.glob("*/logs/**/*") if path.is_file() and b"Config values:" in path.read_bytes()
 )
-LAST_RESORT = {named_errors.FAILED, named_errors.KAFKA_FAILED}
+LAST_RESORT = {events.FAILED, events.KAFKA_FAILED}
 ASKING = (framed_pages, reading, windows)
 HEADING = (
     "2026-11-21 10:28:56.792 [main] INFO  org.apache.kafka.clients.producer.ProducerConfig - ProducerConfig values: "
@@ -44,7 +45,7 @@ def _without_statements(facts: LogFacts) -> list[LogSource]:
 
 
 def _without_traits(source: LogSource) -> set[Statement]:
-    return {one for one in source.statements if one.name != named_errors.TRAIT}
+    return {one for one in source.statements if one.name != events.TRAIT}
 
 
 def _read(path: Path) -> tuple[list[TextPart], list[LogFacts]]:

@@ -8,6 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.text.events import MET
 from kafkatx.text.lines import Page, lines
 from kafkatx.text.logs.reading import read_log
 from kafkatx.text.pages.part import PartKind
@@ -48,7 +49,7 @@ def test_each_log_of_a_page_has_what_the_page_says_and_it_is_asked_once(
         told = [read_log(file, part).sources[0].statements for part in logs]
     assert len(logs) == 12
     assert len(set(told)) == 1
-    assert {"one_owner", named_errors.MET} <= {one.name for one in told[0]}
+    assert {"one_owner", MET} <= {one.name for one in told[0]}
     assert named.call_count == 1
     assert len({call.args[0] for call in said.call_args_list}) == said.call_count > 0
 

@@ -104,7 +104,7 @@ def speaking(candidates: Sequence[str], said: Sequence[Statement]) -> dict[str, 
         found[LATE] = found[LATE] or weighed_against(TAKEN, said)
     heaviest = {rule: max(weights, key=_weight) for rule, weights in found.items() if weights}
     if all(rule in heaviest for rule in EXCLUSIVE):
-        late, taken = (heaviest[rule].weight for rule in EXCLUSIVE)
+        late, taken = (_listed(heaviest[rule].statement) for rule in EXCLUSIVE)
         for rule in EXCLUSIVE if late == taken else EXCLUSIVE[1:] if late > taken else EXCLUSIVE[:1]:
             del heaviest[rule]
     spoken = {rule: one.statement for rule, one in heaviest.items()}
@@ -158,6 +158,11 @@ def _of_work(said: Statement, weight: int, timeout_ms: int) -> int:
     if said.name != LONG_WORK or said.lasted_ms < 0:
         return weight
     return ENOUGH if timeout_ms <= said.lasted_ms <= LONGEST_MS else 0
+
+
+def _listed(said: Statement) -> int:
+    """What the table says of a statement for or against EXCLUSIVE: a long time is no reason to deny other instances."""
+    return max(abs(_weights()[cause].get(said.name, 0)) for cause in EXCLUSIVE)
 
 
 def _weight(one: Weighed) -> int:
