@@ -95,7 +95,10 @@ def chain_rows(
     Returns (why it stopped, row to go on with, groups): the caller makes room for groups and calls again.
     """
     for number in range(first, len(rows)):
-        producer_id, partition = transactions["producer_id"][rows["transaction"][number]], rows["partition_code"][number]
+        producer_id, partition = (
+            transactions["producer_id"][rows["transaction"][number]],
+            rows["partition_code"][number],
+        )
         slot = group_slot(producer_id, partition, slots, groups)
         group = slots[slot]
         if group < 0:
