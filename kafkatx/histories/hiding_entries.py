@@ -17,10 +17,9 @@ import numpy as np
 
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.listed_aborts import mark_told
 from kafkatx.kernels.ordering import order_of, places_among
 from kafkatx.kernels.rows import HIDING_ENTRY
-from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, LOST_END, NO_DATA, OVER_GAP
+from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, LOST_END, NO_DATA, OVER_GAP, mark_told
 
 UNSURE = BEFORE_LOG | LOST_END | NO_DATA | OVER_GAP
 """Spans whose data, or whose end, are not all at hand: an index may know better."""
@@ -50,9 +49,7 @@ def hiding_entries(indexes: Iterable[tuple[int, int, Array]], spans: Array) -> A
 
 def _left_of(entries: Array, spans: Array) -> Array:
     """Entries without those that list what an ABORT marker ended: no other span of a producer lies within its own."""
-    producers, first, last = (
-        entries[name].astype(np.int64) for name in ("producer_id", "first_offset", "last_offset")
-    )
+    producers, first, last = (entries[name].astype(np.int64) for name in ("producer_id", "first_offset", "last_offset"))
     told = np.zeros(len(entries), bool)
     mark_told.count(len(entries))
     mark_told(producers, first, last, spans, told)

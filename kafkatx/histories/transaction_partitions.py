@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.alignment import settle, stretches
-from kafkatx.histories.either_end import from_either_end
+from kafkatx.histories.alignment import from_either_end, settle, stretches
 from kafkatx.histories.lost_ends import assign_to_lost
 from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, near, on_one_clock
 from kafkatx.kernels.distinct import distinct
@@ -195,9 +194,7 @@ def _dense(keys: Array) -> Array:
     return ranks
 
 
-def _settle(
-    transactions: Array, rows: Array, spans: Array, forward: Array, backward: Array, tolerance_ms: int
-) -> None:
+def _settle(transactions: Array, rows: Array, spans: Array, forward: Array, backward: Array, tolerance_ms: int) -> None:
     """Settle the stretches where the two directions disagree: there both give what was found."""
     groups = _groups(transactions, rows, spans)
     order = groups.row_order

@@ -155,11 +155,11 @@ def slot_of_group(t: Any, row: int, slots: Any, groups: Any) -> int:
     slot = ((producer_id & 0xFFFFFFFF) * 40503 + who * 7919 + listed * 104729) & mask
     while slots[slot] >= 0:
         at = slots[slot]
-        if groups["producer_id"][at] == producer_id and groups["id_code"][at] == who:
-            if groups["partitions_code"][at] == listed:
-                break
+        alike = groups["producer_id"][at] == producer_id and groups["id_code"][at] == who
+        if alike and groups["partitions_code"][at] == listed:
+            break
         slot = (slot + 1) & mask
-    return slot
+    return int(slot)
 
 
 @kernel_lean

@@ -15,7 +15,7 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-MOST_OF_A_SIZE = 4
+MOST_OF_A_SIZE = 8
 """Arrays that a thread keeps of one size: what else is in use at once is made and forgotten."""
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import field
 
+import numpy as np
+
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.file_entries import small_file
@@ -201,8 +203,11 @@ def _lacks_markers(folded: PartitionTransactions, first_dirty: int) -> bool:
     The cleaner stops before the first transaction that is open, and leaves markers as long as their data
     (LogCleanerManager.cleanableOffsets): there was a marker, and the files lack it.
     """
+    if first_dirty <= 0:
+        return False
     spans = folded.spans
-    return bool((((spans["flags"] & OPEN) != 0) & (spans["first_offset"] < first_dirty)).any())
+    is_open = np.flatnonzero(spans["flags"] & OPEN)
+    return bool((spans["first_offset"][is_open] < first_dirty).any())
 
 
 def _is_torn(missing: list[Range], log_end: int) -> bool:
