@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from kafkatx.evidence.belonging import (
     Sketch,
@@ -20,10 +21,12 @@ from kafkatx.evidence.captures import Capture, common_depth, forced_name, named
 from kafkatx.evidence.clusters import captures
 from kafkatx.evidence.directories import DataDirectory
 from kafkatx.evidence.item import Item
-from kafkatx.evidence.log_reading import FileFacts, read_log
-from kafkatx.evidence.looking import Looker, LooksHere
+from kafkatx.evidence.looking import Looker, LooksHere, read_log
 from kafkatx.sources import places
 from kafkatx.terms.records import dataclass
+
+if TYPE_CHECKING:
+    from kafkatx.evidence.log_reading import FileFacts
 
 
 @dataclass(frozen=True, slots=True)

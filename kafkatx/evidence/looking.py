@@ -62,23 +62,23 @@ class LooksHere:
         """Hand over what was read of a log, which is not kept any longer; read it where nothing was."""
         kept = self._kept.pop(item.key, None)
         if kept is None:
-            return _read(item)
+            return read_log(item)
         self._held -= kept.facts.events.nbytes
         return kept
 
     def _learned(self, item: Item) -> frozenset[str]:
-        read = _read(item)
+        read = read_log(item)
         if self._held + read.facts.events.nbytes <= MOST_KEPT:
             self._kept[item.key] = read
             self._held += read.facts.events.nbytes
         return self._ids.setdefault(item.key, read.ids())
 
 
-def _read(item: Item) -> FileFacts:
+def read_log(item: Item) -> FileFacts:
     """Read a log, and what reads them first: who dumps or verifies segments needs none of it."""
-    from kafkatx.evidence.log_reading import read_log
+    from kafkatx.evidence import log_reading
 
-    return read_log(item)
+    return log_reading.read_log(item)
 
 
 def size_of(item: Item) -> int:

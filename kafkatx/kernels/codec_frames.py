@@ -53,13 +53,13 @@ def _zstd_by_wheel(data: Any, calls: Any, start: int, end: int, out: Any, at: in
         return -1
     try:
         size = zstandard.frame_content_size(frame)
-        if size > room or size == 0:  # zstandard looks no further where a frame says to be empty
+        if size > room:
             return -1
         size = size if size >= 0 else min(room, ZSTD_TIMES * len(frame))
         whole = _zstd_contexts.of_thread.decompress(frame, max_output_size=size, allow_extra_data=False)
     except (zstandard.ZstdError, MemoryError):
         return -1
-    return _put(whole, out, at, room)
+    return _put(whole, out, at, room) if whole else -1  # zstandard looks no further behind a frame that is empty
 
 
 def _put(whole: bytes, out: Any, at: int, room: int) -> int:

@@ -10,6 +10,7 @@ import ctypes
 import threading
 import weakref
 from functools import cache, cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -53,26 +54,26 @@ _of_thread = _OfThread()
 @cache
 def _lz4() -> Any:
     """Library of lz4, None where its functions are not to be seen."""
-    import lz4.frame
-
     names = "decompress", "createDecompressionContext", "resetDecompressionContext", "freeDecompressionContext"
-    return _with_functions(Path(lz4.frame.__file__).parent, "_frame.*", [f"LZ4F_{name}" for name in names])
+    return _with_functions("lz4.frame", "_frame.*", [f"LZ4F_{name}" for name in names])
 
 
 @cache
 def _zstd() -> Any:
     """Library of zstd: the wheel's form for cffi shows its functions, the one that Python loads does not."""
-    import zstandard
-
     names = "findFrameCompressedSize", "decompressDCtx", "createDCtx", "freeDCtx"
-    library = _with_functions(Path(zstandard.__file__).parent, "_cffi.*", [f"ZSTD_{name}" for name in names])
+    library = _with_functions("zstandard", "_cffi.*", [f"ZSTD_{name}" for name in names])
     if library is not None:
         library.ZSTD_createDCtx.restype = ctypes.c_void_p
     return library
 
 
-def _with_functions(folder: Path, pattern: str, names: list[str]) -> Any:
-    for path in sorted(folder.glob(pattern)):
+def _with_functions(package: str, pattern: str, names: list[str]) -> Any:
+    """The library in a package that has functions of these names; the package itself is found and not imported."""
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        return None
+    for path in sorted(Path(found.origin).parent.glob(pattern)):
         try:
             library = ctypes.CDLL(str(path))
         except OSError:

@@ -62,7 +62,7 @@ def started(kept: Path, *words: str) -> tuple[set[str], int]:
         (["--version"], ALWAYS | NUMPY | RICH | TEXTS | RULES | LIBRARIES | VERSION, 20, 25, 25),
         (["--help"], ALWAYS | NUMPY | RICH | TEXTS | RULES | LIBRARIES, 40, 25, 25),
         (["explain", "proved"], ALWAYS | NUMPY | TEXTS | RULES | LIBRARIES | COMMANDS, 42, 38, 34),
-        (["verify", BROKER], ALWAYS | TEXTS | RULES | ARCHIVES | LIBRARIES | DECLARED | COMMANDS, 133, 55, 45),
+        (["verify", BROKER], ALWAYS | TEXTS | RULES | ARCHIVES | LIBRARIES | DECLARED | COMMANDS, 122, 55, 45),
         (["diagnose", CASE], ALWAYS | ARCHIVES | LIBRARIES | COMMANDS, 549, 505, 54),
         (["diagnose", PAGE], ALWAYS | ARCHIVES | LIBRARIES | COMMANDS, 528, 380, 50),
     ],

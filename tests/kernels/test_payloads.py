@@ -88,6 +88,12 @@ def test_what_damage_leaves_is_never_taken_for_more_than_care_takes_it_for(engin
         assert (with_care.data, with_care.problem) == (found[0], None)
 
 
+def test_what_follows_an_empty_frame_is_not_passed_over(engine):
+    for empty in (streamed(b""), zstandard.compress(b"")):
+        for more in (b"\x28", streamed(b"abc"), streamed(b"abc")[:9]):
+            assert laid([(ZSTD, empty + more)]) == []
+
+
 @examples(60)
 @given(codec=st.sampled_from([SNAPPY, LZ4, ZSTD]), data=st.binary(max_size=200))
 def test_any_bytes_are_read_as_with_care(engine, codec, data):
