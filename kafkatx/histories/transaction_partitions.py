@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
-from kafkatx.histories.lost_ends import assign_to_lost
 from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, near, on_one_clock
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
@@ -278,7 +277,11 @@ def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array) -
     with_data = spans["first_offset"][markers] >= 0
     rows["span"][marked[with_data]] = markers[with_data]
     del marked, markers, with_data
-    assign_to_lost(transactions, rows, spans, owner, Status.UNMARKED)
+    is_complete = transactions["completion_offset"][rows["transaction"]] >= 0
+    if len(lost := np.flatnonzero((rows["status"] == Status.UNMARKED) & is_complete)):
+        from kafkatx.histories.lost_ends import assign_to_lost
+
+        assign_to_lost(transactions, rows, spans, owner, lost)
     leftover = np.flatnonzero((rows["span"] < 0) & (rows["status"] != Status.ELSEWHERE))
     free = np.zeros(len(spans), bool)
     free[(owner == -1) & (spans["first_offset"] >= 0)] = True
