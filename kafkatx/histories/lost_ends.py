@@ -16,16 +16,12 @@ from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 
 
-def assign_to_lost(transactions: Array, rows: Array, spans: Array, owner: Array, unmarked: int) -> None:
+def assign_to_lost(transactions: Array, rows: Array, spans: Array, owner: Array, lost: Array) -> None:
     """Give data that a later marker ended to the transaction whose marker is missing, the first of those that fit.
 
-    `unmarked` is the status of rows without a marker. What survives behind the last marker is the beginning of what
-    followed it, so the first transaction that fits wrote it.
+    `lost` are the rows without a marker whose transaction is complete. What survives behind the last marker is the
+    beginning of what followed it, so the first transaction that fits wrote it.
     """
-    lost = np.flatnonzero(rows["status"] == unmarked)
-    lost = lost[transactions["completion_offset"][rows["transaction"][lost]] >= 0]
-    if not len(lost):
-        return
     ended = np.flatnonzero((rows["span"] >= 0) & np.isin(rows["partition_code"], rows["partition_code"][lost]))
     older = spans["last_timestamp"][rows["span"][ended]] + CLIENT_TOLERANCE_MS
     started = transactions["started_at"][rows["transaction"][ended]]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.alignment import from_either_end, settle, stretches
-from kafkatx.histories.lost_ends import assign_to_lost
 from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, near, on_one_clock
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.growing import Array
@@ -236,7 +235,12 @@ def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array) -
     """
     own_data.count(len(rows))
     own_data(rows, spans, owner)
-    assign_to_lost(transactions, rows, spans, owner, Status.UNMARKED)
+    lost = np.flatnonzero(rows["status"] == Status.UNMARKED)
+    lost = lost[transactions["completion_offset"][rows["transaction"][lost]] >= 0]
+    if len(lost):
+        from kafkatx.histories.lost_ends import assign_to_lost
+
+        assign_to_lost(transactions, rows, spans, owner, lost)
     leftover = np.flatnonzero(rows["span"] < 0)
     leftover = leftover[rows["status"][leftover] != Status.ELSEWHERE]
     free = _free(spans, owner)

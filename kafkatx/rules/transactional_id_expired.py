@@ -28,8 +28,8 @@ from kafkatx.rules.answers.unknown_id import UNKNOWN_ID_WORDS, unknown_told
 from kafkatx.rules.expiries.forgotten import SETTING, UNMAPPED, expiration_of
 from kafkatx.rules.expiries.in_logs import ENDED, LOG_WORDS, told_in_logs
 from kafkatx.rules.expiries.in_rows import ROW_WORDS, after_gaps, after_tombstones
-from kafkatx.rules.expiries.lost_records import lost_records
 from kafkatx.rules.expiries.without_id import lacks_id
+from kafkatx.rules.producer_restarted_empty import lost_records
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
