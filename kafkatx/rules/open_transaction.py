@@ -23,9 +23,8 @@ import numpy as np
 from kafkatx.findings.conditions import overdue, same_subject
 from kafkatx.findings.grouping import DataColumns, columns_of
 from kafkatx.findings.kin_timeouts import timed_out_kin
-from kafkatx.findings.open_spans import OpenSpan
+from kafkatx.findings.open_spans import SAID_TO_WAIT, OpenSpan, as_said
 from kafkatx.findings.rule import Case, Found, Rule
-from kafkatx.findings.said_to_wait import SAID_TO_WAIT, as_said
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN

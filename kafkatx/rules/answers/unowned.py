@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kafkatx.findings.open_spans import OpenSpan
+from kafkatx.findings.open_spans import SAID_TO_WAIT, OpenSpan
 from kafkatx.findings.rule import Case
-from kafkatx.findings.said_to_wait import SAID_TO_WAIT
 from kafkatx.rules.hanging.live_checks import ASK, FIND_HANGING
 from kafkatx.rules.hanging_transaction import OfPartition
 from kafkatx.terms.verdicts import Severity, Verdict
