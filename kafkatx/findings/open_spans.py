@@ -1,13 +1,19 @@
 """Data of one producer id without a marker up to the log end, typed: whose they are, and how far the evidence reaches.
 
-What the rules about open data share; whether anybody will end them is for each of them to say.
+What the rules about open data share; whether anybody will end them is for each of them to say. At any moment some
+transaction is open, so one at the end of the evidence is worth knowing and no more. Where people write that readers
+stand still, and one transaction alone is open, it is what they wait for; of several nobody knows which.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from kafkatx.findings.grouping import SpanColumns, columns_of
+from kafkatx.findings.rule import Case, Found
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
 from kafkatx.histories.transaction_partitions import DISPUTED
@@ -15,9 +21,19 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP
 from kafkatx.terms.clocks import TWO_PHASE_TIMEOUT_MS
 from kafkatx.terms.records import dataclass
+from kafkatx.terms.verdicts import Severity
+from kafkatx.text.events import Statement
+from kafkatx.text.named_errors import SYMPTOM
 from kafkatx.words.evidence_refs import data_ref, latest_row
+from kafkatx.words.explanation import step
 from kafkatx.words.facts import offsets
+from kafkatx.words.log_refs import testimony_refs
 from kafkatx.words.values import OffsetRange, Refs
+
+WAITS = "reader_waits"
+"""The symptom (symptoms.tsv)."""
+SAID_TO_WAIT = step("Somebody says that a reader gets nothing more", cites="said_to_wait", needs="said_to_wait")
+"""The step of whose facts have such words in `said_to_wait`."""
 
 
 @dataclass(frozen=True)
@@ -102,3 +118,29 @@ class OpenSpan:
         """Return the columns that place a case about it."""
         epoch = int(self.span["producer_epoch"])
         return SpanColumns(producer_id=self.producer_id, producer_epoch=epoch, **columns_of(self.data))
+
+
+def waiting_told(model: CaptureModel) -> Iterator[tuple[str, Statement]]:
+    """Yield the words in which people say that a reader gets nothing more, each behind the page on which they stand."""
+    for source in model.logs.facts.sources:
+        for said in source.statements:
+            if said.name == SYMPTOM and said.error == WAITS:
+                yield source.path, said
+
+
+def refs_of(told: Iterable[tuple[str, Statement]]) -> Refs:
+    """Such words as places."""
+    return tuple(ref for path, said in told for ref in testimony_refs(path, [said]))
+
+
+def as_said(model: CaptureModel, found: Found) -> Found:
+    """Yield what a rule found of open transactions; the one that is open alone as a warning where people wait."""
+    met = list(found)
+    cases = [one for one in met if isinstance(one, Case)]
+    told = refs_of(waiting_told(model)) if len(cases) == 1 and cases[0].severity is Severity.info else ()
+    for one in met:
+        if told and isinstance(one, Case) and hasattr(one.facts, "said_to_wait"):
+            facts: Any = one.facts
+            yield replace(one, facts=replace(facts, said_to_wait=told), severity=Severity.warning)
+        else:
+            yield one

@@ -23,16 +23,14 @@ import numpy as np
 from kafkatx.findings.conditions import overdue, same_subject
 from kafkatx.findings.grouping import DataColumns, columns_of
 from kafkatx.findings.kin_timeouts import timed_out_kin
-from kafkatx.findings.open_spans import OpenSpan
+from kafkatx.findings.open_spans import SAID_TO_WAIT, OpenSpan, as_said
 from kafkatx.findings.rule import Case, Found, Rule
-from kafkatx.findings.said_to_wait import SAID_TO_WAIT, as_said
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.asked_again import ASKED_AGAIN_WORDS, aborted_since
 from kafkatx.rules.answers.open_told import OPEN_WORDS, hanging_subjects, open_told
-from kafkatx.rules.hanging.live_checks import ASK, FIND_HANGING
-from kafkatx.rules.hanging_transaction import OfPartition
+from kafkatx.rules.answers.unowned import DATA_WORDS, NO_ROWS, Unowned, without_rows
 from kafkatx.rules.unreadable.held_back import held_back
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS, OLD_CLEANUP_INTERVAL_MS, TWO_PHASE_TIMEOUT_MS
 from kafkatx.terms.topics import CONSUMER_OFFSETS
@@ -42,7 +40,7 @@ from kafkatx.words.evidence_refs import data_of, data_ref, latest_row
 from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import data, lasting
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Instant, NameList, OffsetRange, Refs, TopicPartition, facts
+from kafkatx.words.values import Count, Data, Duration, Instant, NameList, Refs, TopicPartition, facts
 
 OVERDUE_SLACK_MS = 30_000
 YOUNG_MS = 60_000
@@ -108,16 +106,6 @@ class Facts:
 
 
 @facts
-class Unowned(OfPartition):
-    """Data without a marker, of which the coordinator's log is missing."""
-
-    data: OffsetRange
-    producer_id: int
-    written: Refs
-    said_to_wait: Refs = ()
-
-
-@facts
 class Id:
     """Whose transaction could not be judged."""
 
@@ -149,7 +137,7 @@ def _open(model: CaptureModel) -> Found:
             if (*model.topic_partition(int(one.span["partition_code"])), one.producer_id) in hanging_subjects(model):
                 continue
             facts = Unowned(one.data, one.producer_id, one.written)
-            yield _without_rows(one, facts)
+            yield without_rows(one, facts)
             yield NO_ROWS.of(facts)
 
 
@@ -260,23 +248,9 @@ def _place(spans: Data) -> DataColumns:
     return columns_of(outside[0]) if len(outside) == 1 else DataColumns()
 
 
-def _without_rows(one: OpenSpan, facts: Unowned) -> Case:
-    return Case(
-        facts=facts,
-        verdict=Verdict.possible,
-        severity=Severity.info,
-        since=one.written[0].at,
-        **one.columns(),
-    )
-
-
 STALE = Phrase(
     Id,
     gap("{id}", "a copy of __transaction_state as new as the data: a younger marker has ended this transaction"),
-)
-NO_ROWS = Phrase(
-    Unowned,
-    gap("{data.place}, producer id {producer_id}", "__transaction_state: who owns the transaction, and its timeout"),
 )
 
 END_IT = (
@@ -384,28 +358,6 @@ WORDS = Words(
         ),
     ),
 )
-DATA_WORDS = Words(
-    Unowned,
-    title="an open transaction of producer id {producer_id}",
-    summary="Producer id {producer_id} wrote {data}, and no marker follows: its transaction was[ {perhaps}] open when "
-    "the evidence ended.",
-    steps=(step("No marker follows {data.records:record} in this evidence", cites="written"), SAID_TO_WAIT),
-    considered=(
-        left_open(
-            "hanging_transaction",
-            "only the coordinator knows whether it will end the transaction",
-            decided_by="__transaction_state",
-        ),
-    ),
-    remedies=(
-        remedy(
-            ASK,
-            "operator",
-            command=FIND_HANGING,
-        ),
-    ),
-)
-
 RULE = Rule(
     find=find,
     words=(WORDS, DATA_WORDS, OPEN_WORDS, ASKED_AGAIN_WORDS),

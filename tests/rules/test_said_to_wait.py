@@ -1,4 +1,4 @@
-"""What people say beside open transactions and aborts: that readers wait, that another reader reads on, that it was meant."""
+"""What people say beside open transactions and aborts: that readers wait, another one reads on, or it was meant."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ SHORT = """[2021-06-24 02:40:11,063] ERROR [ReplicaManager broker=3] Error proce
 org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR Set(3) is insufficient to \
 satisfy the min.isr requirement of 2 for partition {partition}
 """
-PLAIN = "our dashboard shows no new events since the upgrade of last night\nthe broker of the test cluster prints this:\n"
+PLAIN = "our dashboard shows no new events since the upgrade last night\nthe broker of the test cluster prints this:\n"
 REJECTED = "Messages are rejected since there are fewer in-sync replicas than required"
 KAFKAJS = (
     '{"level":"ERROR","timestamp":"2024-01-18T20:31:02.411Z","logger":"kafkajs","message":"[Producer] Failed to send '
@@ -71,8 +71,8 @@ def test_a_large_record_that_is_caught_loses_no_transaction(tmp_path, said, stat
     ("line", "candidates"),
     [
         (
-            "org.apache.kafka.common.KafkaException: Cannot perform send because at least one previous transactional or "
-            "idempotent request has failed with errors.",
+            "org.apache.kafka.common.KafkaException: Cannot perform send because at least one previous transactional "
+            "or idempotent request has failed with errors.",
             ["transaction_timed_out", "fenced_by_new_instance"],
         ),
         (

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafkatx.findings.open_spans import SAID_TO_WAIT
 from kafkatx.findings.rule import Case
-from kafkatx.findings.said_to_wait import SAID_TO_WAIT
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.coordinators import UNSTICK, coordinators_row, refusals_of

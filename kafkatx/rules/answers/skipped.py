@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafkatx.findings.client_lines import only, times_of
+from kafkatx.findings.open_spans import SAID_TO_WAIT, refs_of, waiting_told
 from kafkatx.findings.rule import Case
-from kafkatx.findings.said_to_wait import SAID_TO_WAIT, refs_of, waiting_told
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.transactions import PREPARE_COMMIT

@@ -6,7 +6,7 @@ from kafkatx.kernels.rows import NOT_PRINTED
 from kafkatx.segments.names import Names
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.printed_sets import Unreadable, partitions_of
-from kafkatx.text.dump.states import state_of
+from kafkatx.text.dump.states import state_of, state_of_message
 from tests.text.dump.comparing import states_of_text
 
 VALUE = "producerId:{},producerEpoch:{},state={},partitions={},txnLastUpdateTimestamp={},txnTimeoutMs=60000"
