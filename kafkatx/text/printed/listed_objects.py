@@ -64,7 +64,9 @@ def with_objects(source: Iterable[Line]) -> Iterator[Line]:
     read = list(source)
     at = 0
     while at < len(read):
-        found = whole_object(read[at], lambda count, at=at: read[at + 1 + count] if at + 1 + count < len(read) else None)
+        found = whole_object(
+            read[at], lambda count, at=at: read[at + 1 + count] if at + 1 + count < len(read) else None
+        )
         yield found[0] if found is not None else read[at]
         at += 1 + (found[1] if found is not None else 0)
 
