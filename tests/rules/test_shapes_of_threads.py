@@ -358,12 +358,12 @@ def test_what_a_client_healed_is_no_warning_of_the_broker(tmp_path: Path) -> Non
 
 
 GIVEN = (
-    "[2026-06-10 06:13:21,123] INFO [Producer clientId=p-1, transactionalId=orders-1] ProducerId set to 4001 with epoch 7 "
-    "(org.apache.kafka.clients.producer.internals.TransactionManager)\n"
+    "[2026-06-10 06:13:21,123] INFO [Producer clientId=p-1, transactionalId=orders-1] ProducerId set to 4001 with "
+    "epoch 7 (org.apache.kafka.clients.producer.internals.TransactionManager)\n"
 )
 FENCED_LATER = (
-    "[2026-06-10 06:14:25,001] ERROR [Producer clientId=p-1, transactionalId=orders-1] Aborting producer batches due to "
-    "fatal error (org.apache.kafka.clients.producer.internals.Sender)\n"
+    "[2026-06-10 06:14:25,001] ERROR [Producer clientId=p-1, transactionalId=orders-1] Aborting producer batches "
+    "due to fatal error (org.apache.kafka.clients.producer.internals.Sender)\n"
     "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId "
     "which fences the current one.\n"
 )
@@ -402,4 +402,8 @@ EXPORTS = {
 @pytest.mark.parametrize("text", EXPORTS.values(), ids=EXPORTS)
 def test_a_line_of_a_broker_is_one_in_whatever_its_log_is_exported(text: str, tmp_path: Path) -> None:
     (found,) = told(tmp_path, text)["findings"]
-    assert (found["rule"], found["verdict"], found["transactional_id"]) == ("transaction_timed_out", "proved", "orders-1")
+    assert (found["rule"], found["verdict"], found["transactional_id"]) == (
+        "transaction_timed_out",
+        "proved",
+        "orders-1",
+    )

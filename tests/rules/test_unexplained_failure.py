@@ -451,9 +451,11 @@ def test_a_program_that_ended_by_records_that_were_purged_has_failed(tmp_path, c
         "\n   at Confluent.Kafka.Producer`2.ProduceAsync(TopicPartition topicPartition)\n",
         "thread 'main' panicked at src/main.rs:41:10:\ncalled `Result::unwrap()` on an `Err` value: KafkaError "
         "(Message production error: PurgeQueue (Local: Purged in queue))\n",
-        "app.rb:7:in `wait': Local: Purged in queue (purge_queue) (Rdkafka::RdkafkaError)\n\tfrom app.rb:12:in `<main>'\n",
+        "app.rb:7:in `wait': Local: Purged in queue (purge_queue) (Rdkafka::RdkafkaError)\n\tfrom app.rb:12:in "
+        "`<main>'\n",
         "panic: Local: Purged in queue\n\ngoroutine 1 [running]:\nmain.main()\n\t/srv/main.go:41 +0x1d\n",
-        "PHP Fatal error:  Uncaught RdKafka\\Exception: Local: Purged in queue in /srv/p.php:12\nStack trace:\n#0 {main}\n",
+        "PHP Fatal error:  Uncaught RdKafka\\Exception: Local: Purged in queue in /srv/p.php:12\nStack trace:\n"
+        "#0 {main}\n",
     ],
     ids=[".NET", "Rust", "Ruby", "Go", "PHP"],
 )

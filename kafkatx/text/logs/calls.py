@@ -74,9 +74,7 @@ OF_GROUP = "TxnOffsetCommit"
 _REQUEST = regex(rf"\b(?:Response|Request) ({'|'.join(_OF_REQUEST)})\(key: ")
 """A request as KafkaJS logs it; which call EndTxn was sent for its line does not say."""
 _AWAITED = regex(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
-_ANSWER = regex(
-    rf"(?:(?:Unexpected|Unhandled) error in|executing API) ({'|'.join(_OF_REQUEST)})(?:Response|\(v\d)"
-)
+_ANSWER = regex(rf"(?:(?:Unexpected|Unhandled) error in|executing API) ({'|'.join(_OF_REQUEST)})(?:Response|\(v\d)")
 """How Java's client names the request whose answer it does not know, and @platformatic/kafka each that failed."""
 _VERB = regex(
     r"\b(commit|abort|roll(?:ing|ed)? ?back|begin|start|initiali[sz])(?:t?ing|ning|e|ed|ted|s)? "

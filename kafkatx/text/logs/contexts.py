@@ -4,7 +4,8 @@ Clients     `[Producer clientId=C, transactionalId=T]`, `[Consumer clientId=C, g
             `[Consumer instanceId=I, ...]` (LogContext, since 1.0), `[TransactionalId T]` (0.11), `[name#producer-1]`
             and `[thrd:main]` (librdkafka, whatever logger put words before them), `<KafkaProducer client_id=C
             transactional_id=T>:` (kafka-python).
-Brokers     `[tx_id=T]` (Redpanda; `[tx_id={T}]` up to 24.1), `[TransactionCoordinator id=1]`, `[Transaction State Manager 1]:` (0.11), ...
+Brokers     `[tx_id=T]` (Redpanda; `[tx_id={T}]` up to 24.1), `[TransactionCoordinator id=1]`,
+            `[Transaction State Manager 1]:` (0.11), ...
 Damage      a bracket that lost its front (`[cducer clientId=C, transactionalId=T]`, `t=C, transactionalId=T]`) gives
             what is left; one that lost its end gives nothing (its last value may be cut).
 Trap        Flink gives a KafkaProducer a new transactional id by reflection; the bracket keeps its first one.

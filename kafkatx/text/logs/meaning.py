@@ -314,7 +314,9 @@ def kind_of(trace: Trace, framed: Framed) -> EventKind | None:
 
 def _is_spelled(thrown: Thrown) -> bool:
     """Whether an error is known by a constant or by its library's words, not by a class with its package."""
-    return "." not in thrown.exception or thrown.exception.startswith(("sarama.", "kafkajs.", "kerr.", "franz-go.", "platformatic-kafka."))
+    return "." not in thrown.exception or thrown.exception.startswith(
+        ("sarama.", "kafkajs.", "kerr.", "franz-go.", "platformatic-kafka.")
+    )
 
 
 def _is_talk(entry: Entry) -> bool:

@@ -133,7 +133,8 @@ def _is_settings(file: OpenFile) -> bool:
 def _is_document(file: OpenFile) -> bool:
     """Whether a whole file is one JSON object that is no record of a log: what it quotes is told, not logged.
 
-    What a tool lists of transactions is none. What a service answers to a call that failed is one whose message is the error.
+    What a tool lists of transactions is none. What a service answers to a call that failed is one whose message is
+    the error.
     """
     if file.read(0, 1) != b"{":
         return False

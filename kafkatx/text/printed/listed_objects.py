@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from kafkatx.text.lines import Line
@@ -61,12 +62,15 @@ def whole_object(line: Line, peek: Callable[[int], Line | None]) -> tuple[Line, 
 
 def with_objects(source: Iterable[Line]) -> Iterator[Line]:
     """Yield lines, those of a list as one."""
-    read = list(source)
-    at = 0
+    read, at = list(source), 0
     while at < len(read):
-        found = whole_object(read[at], lambda count, at=at: read[at + 1 + count] if at + 1 + count < len(read) else None)
+        found = whole_object(read[at], partial(_behind, read, at))
         yield found[0] if found is not None else read[at]
         at += 1 + (found[1] if found is not None else 0)
+
+
+def _behind(read: list[Line], at: int, count: int) -> Line | None:
+    return read[at + 1 + count] if at + 1 + count < len(read) else None
 
 
 def kind_of_objects(text: str) -> ToolLineKind | None:

@@ -64,7 +64,8 @@ _HINT = regex(
     r"|% Reached|\] offset |Processed a total|transactional-id |Topic:"
     r"|(?:Ongoing|Empty|Dead|Commit|Abort|EpochFence)\s*$"
     r"|\d{13}\s+(?:None|\d{1,18})\s*$"
-    r"|stuck at offset|stuck with tra|causing producer|(?i:Stable_?Offset_?Lag|With_?Late_?Transactions)|#mbean = |Value = \d"
+    r"|stuck at offset|stuck with tra|causing producer|(?i:Stable_?Offset_?Lag|With_?Late_?Transactions)|#mbean = "
+    r"|Value = \d"
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
 _STATE = regex(r"[Ss]tate.{0,8}(?:Ongoing|Prepare|Complete|Empty|Dead)")

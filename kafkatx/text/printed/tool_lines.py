@@ -90,8 +90,8 @@ class ToolLines:
             if block.takes(line.text):
                 yield ToolLine(line, None, is_value=True)
                 continue
-            if (found := whole_object(line, self._peek)) is not None:
-                yield self._objects(*found)
+            if (listed := whole_object(line, self._peek)) is not None:
+                yield self._objects(*listed)
                 continue
             printed = as_printed(line.text)
             if printed is None and line.text.rstrip().endswith("Dumping"):

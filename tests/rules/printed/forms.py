@@ -311,7 +311,9 @@ def _kafkajs(printed: Printed) -> Iterator[Page]:
 
 def _platformatic(printed: Printed) -> Iterator[Page]:
     """@platformatic/kafka 2.9: what it finds out itself, and an answer within what unites all attempts."""
-    frame = "    at Producer.send (file:///app/node_modules/@platformatic/kafka/dist/clients/producer/producer.js:230:22)"
+    frame = (
+        "    at Producer.send (file:///app/node_modules/@platformatic/kafka/dist/clients/producer/producer.js:230:22)"
+    )
     if printed.code is None:
         told = {"type": "UserError", "message": printed.text, "stack": f"UserError: {printed.text}\n{frame}"}
         yield "thrown", f"UserError: {printed.text}\n{frame} {{\n  code: 'PLT_KFK_USER',\n  canRetry: false\n}}\n"
@@ -322,13 +324,19 @@ def _platformatic(printed: Printed) -> Iterator[Page]:
     united = f"{call[:1].lower()}{call[1:]} failed 1 times."
     yield (
         "thrown",
-        f"MultipleErrors: {united}\n{frame} {{\n  code: 'PLT_KFK_MULTIPLE',\n  [errors]: [\n    ResponseError: {answer}\n"
+        f"MultipleErrors: {united}\n{frame} {{\n  code: 'PLT_KFK_MULTIPLE',\n  [errors]: [\n"
+        f"    ResponseError: {answer}\n"
         f"    {frame} {{\n      code: 'PLT_KFK_RESPONSE',\n      [errors]: [\n        ProtocolError: {printed.text}\n"
         f"        {frame} {{\n          code: 'PLT_KFK_PROTOCOL',\n          apiId: '{name}',\n"
         f"          apiCode: {printed.code},\n          canRetry: false\n        }}\n      ]\n    }}\n  ]\n}}\n",
     )
     inner = {"type": "ProtocolError", "message": printed.text, "code": "PLT_KFK_PROTOCOL", "apiId": name}
-    outer = {"type": "ResponseError", "message": answer, "stack": f"ResponseError: {answer}", "aggregateErrors": [inner]}
+    outer = {
+        "type": "ResponseError",
+        "message": answer,
+        "stack": f"ResponseError: {answer}",
+        "aggregateErrors": [inner],
+    }
     told = {"type": "MultipleErrors", "message": united, "stack": f"MultipleErrors: {united}\n{frame}"}
     record = {"level": 50, "time": 1718000001123, "err": told | {"aggregateErrors": [outer]}, "msg": "writing failed"}
     yield "pino", json.dumps(record) + "\n"

@@ -142,7 +142,10 @@ def test_lines_that_tell_something_by_themselves(told):
     ("line", "told_of"),
     [
         ('kafka_cluster_partition_laststableoffsetlag{topic="orders",partition="3"} 41.0', ("LastStableOffsetLag", 41)),
-        ('kafka_cluster_partition_last_stable_offset_lag{topic="orders",partition="3"} 41', ("LastStableOffsetLag", 41)),
+        (
+            'kafka_cluster_partition_last_stable_offset_lag{topic="orders",partition="3"} 41',
+            ("LastStableOffsetLag", 41),
+        ),
         ('kafka_partitions_with_late_transactions_count{cluster="prod"} 2', ("PartitionsWithLateTransactionsCount", 2)),
     ],
 )
