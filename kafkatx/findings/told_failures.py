@@ -174,12 +174,12 @@ def _unanswered(logs: LogModel) -> Iterator[ToldFailure]:
     """Where nothing else is told, requests of a cut text that were repeated to its end.
 
     Once is what every client meets while a coordinator moves, and so is a transaction that is still being completed.
-    Where other lines follow, the client may have got through without a word.
+    Where other lines follow, the client may have got through without a word; and each batch may, at its next try.
     """
     for rows in left_unanswered(logs):
-        is_busy = BUSY in (logs.string(rows[0], "error") or "")
-        told = _retried(logs, rows, () if is_busy or call_repeated(logs, rows[0]) == "send" else OF_WAITS)
-        is_mild = is_busy or len(rows) < FEWEST or goes_on(logs, rows)
+        is_plain = BUSY in (logs.string(rows[0], "error") or "") or call_repeated(logs, rows[0]) == "send"
+        told = _retried(logs, rows, () if is_plain else OF_WAITS)
+        is_mild = is_plain or len(rows) < FEWEST or goes_on(logs, rows)
         yield replace(told, is_harmless=is_mild, is_retry=True)
 
 
