@@ -125,12 +125,15 @@ REFUSED = {
     EventKind.append_refused: "a write was refused",
 }
 """What is told of a refusal whose error the text has lost."""
+WAIT = "a call that waited"
+"""Stands for whichever call of a transaction waited in vain, where its name is cut off."""
 CALLED = {
     "initTransactions": frozenset({"init", "initTransactions"}),
     "commitTransaction": frozenset({"commit", "commitTransaction"}),
     "abortTransaction": frozenset({"abort", "abortTransaction"}),
     "sendOffsetsToTransaction": frozenset({"sendOffsets", "sendOffsetsToTransaction"}),
     "send": frozenset({"send"}),
+    WAIT: frozenset({"init", "commit", "abort"}),
 }
 """How the catalogue names the calls that throw an error."""
 _WORDS = regex(r"[A-Za-z]+")

@@ -25,10 +25,10 @@ from kafkatx.terms.records import dataclass
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, data_of, decision_row, latest_row, marker_ref
-from kafkatx.words.explanation import step
+from kafkatx.words.explanation import StepWords, step
 from kafkatx.words.facts import instant
 from kafkatx.words.log_refs import event_refs
-from kafkatx.words.template import pick
+from kafkatx.words.template import Text, pick
 from kafkatx.words.values import Instant, Refs
 
 
@@ -345,51 +345,49 @@ FATE_ALONE = (
     READABLE,
 )
 """The same as a sentence of its own."""
-OUTCOME = (
-    step(
-        FATE_ALONE,
-        pick(
-            "resolved.grounds",
-            {
-                Grounds.still_ongoing: "the latest record of its id is Ongoing",
-                Grounds.decision: pick(
-                    "resolved.fate",
-                    {
-                        TransactionFate.committed: "PrepareCommit[ of {resolved.decided_at}], "
-                        "CompleteCommit[ of {resolved.completed_at}]",
-                        TransactionFate.committing: "PrepareCommit[ of {resolved.decided_at}] without CompleteCommit",
-                        TransactionFate.aborting: "PrepareAbort[ of {resolved.decided_at}] without CompleteAbort",
-                    },
-                    "PrepareAbort[ of {resolved.decided_at}], CompleteAbort[ of {resolved.completed_at}]",
-                ),
-                Grounds.all_were_over: "the latest transaction of its id was decided before the call[, at "
-                "{resolved.decided_at}]",
-                Grounds.rollback: "the coordinator's log names the timeout, while the call waited",
-                Grounds.no_row: "its id has no record of that time in __transaction_state",
-                Grounds.markers: "the first markers of its producer id after the call",
-                Grounds.own_markers: "the markers that ended its records[; the coordinator decided otherwise at "
-                "{resolved.decided_at}]",
-            },
-        ),
-        cites="resolved.places",
-        needs="resolved.is_known",
-    ),
-    step(
-        (
-            FATES[TransactionFate.unknown].capitalize(),
-            pick(
-                "resolved.grounds",
+UNKNOWN = FATES[TransactionFate.unknown].capitalize()
+_SHOWN = step(
+    FATE_ALONE,
+    pick(
+        "resolved.grounds",
+        {
+            Grounds.still_ongoing: "the latest record of its id is Ongoing",
+            Grounds.decision: pick(
+                "resolved.fate",
                 {
-                    Grounds.no_times: ": the client's log has no times",
-                    Grounds.nothing_at_hand: ": no record of its id and no marker was given",
-                    Grounds.rows_lost: ": records of its id after Ongoing may be lost",
-                    Grounds.rows_end_early: ": the records of its id end before the client stopped waiting",
+                    TransactionFate.committed: "PrepareCommit[ of {resolved.decided_at}], "
+                    "CompleteCommit[ of {resolved.completed_at}]",
+                    TransactionFate.committing: "PrepareCommit[ of {resolved.decided_at}] without CompleteCommit",
+                    TransactionFate.aborting: "PrepareAbort[ of {resolved.decided_at}] without CompleteAbort",
                 },
+                "PrepareAbort[ of {resolved.decided_at}], CompleteAbort[ of {resolved.completed_at}]",
             ),
-        ),
-        cites="resolved.places",
-        needs="resolved",
-        unless="resolved.is_known",
+            Grounds.all_were_over: "the latest transaction of its id was decided before the call[, at "
+            "{resolved.decided_at}]",
+            Grounds.rollback: "the coordinator's log names the timeout, while the call waited",
+            Grounds.no_row: "its id has no record of that time in __transaction_state",
+            Grounds.markers: "the first markers of its producer id after the call",
+            Grounds.own_markers: "the markers that ended its records[; the coordinator decided otherwise at "
+            "{resolved.decided_at}]",
+        },
     ),
+    cites="resolved.places",
+    needs="resolved.is_known",
 )
-"""The step that says it, with what shows it or is missing."""
+_MISSING = pick(
+    "resolved.grounds",
+    {
+        Grounds.no_times: ": the client's log has no times",
+        Grounds.nothing_at_hand: ": no record of its id and no marker was given",
+        Grounds.rows_lost: ": records of its id after Ongoing may be lost",
+        Grounds.rows_end_early: ": the records of its id end before the client stopped waiting",
+    },
+)
+
+
+def outcome(unknown: Text) -> tuple[StepWords, StepWords]:
+    """The step that says what became of it, with what shows it or is missing; `unknown`: what no fate is told by."""
+    return _SHOWN, step((unknown, _MISSING), cites="resolved.places", needs="resolved", unless="resolved.is_known")
+
+
+OUTCOME = outcome(UNKNOWN)

@@ -26,6 +26,7 @@ from kafkatx.findings.failure_kinds import (
     OF_WAITS,
     REFUSED,
     UNEXPECTED,
+    WAIT,
     WRITES,
     BrokerFailure,
     names_call,
@@ -174,12 +175,12 @@ def _unanswered(logs: LogModel) -> Iterator[ToldFailure]:
     """Where no client is told to have failed, requests of a cut text that were repeated to its end.
 
     Once is what every client meets while a coordinator moves, and so is a transaction that is still being completed.
-    Where other lines follow, the client may have got through without a word.
+    Where other lines follow, the client may have got through without a word; and each batch may, at its next try.
     """
     for rows in left_unanswered(logs):
-        is_busy = BUSY in (logs.string(rows[0], "error") or "")
-        told = _retried(logs, rows, () if is_busy or call_repeated(logs, rows[0]) == "send" else OF_WAITS)
-        is_mild = is_busy or len(rows) < FEWEST or goes_on(logs, rows)
+        is_plain = BUSY in (logs.string(rows[0], "error") or "") or call_repeated(logs, rows[0]) == "send"
+        told = _retried(logs, rows, () if is_plain else OF_WAITS)
+        is_mild = is_plain or len(rows) < FEWEST or goes_on(logs, rows)
         yield replace(told, is_harmless=is_mild, is_retry=True)
 
 
@@ -233,7 +234,7 @@ def _is_local(logs: LogModel, told: ToldFailure) -> bool:
 
 def is_dropped(logs: LogModel, told: ToldFailure) -> bool:
     """Whether all that is told is that batches were dropped since their transaction was aborted."""
-    return all(logs.kind(row) is EventKind.batches_failed for row in told.rows)
+    return told.error != UNNAMED and all(logs.kind(row) is EventKind.batches_failed for row in told.rows)
 
 
 def _is_init(logs: LogModel, owner: ToldFailure, told: ToldFailure) -> bool:
@@ -246,7 +247,8 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
     implementation = client.implementation if client is not None else "unknown"
     release = client.release if client is not None else ()
     rows = failure.rows or (failure.row,)
-    meanings = _meanings(implementation, release, failure.exception, failure.message, failure.call)
+    call = failure.call or (WAIT if all(logs.kind(row) is EventKind.await_timeout for row in rows) else None)
+    meanings = _meanings(implementation, release, failure.exception, failure.message, call)
     known = protocol_error(failure.exception, failure.message)
     is_unsaid = all(entry.category == WRAPS for entry in meanings)
     if known is None and is_unsaid and (inner := _known_within(logs, rows)) is not None:
@@ -263,7 +265,7 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         producer_id=next((number for row in rows if (number := logs.number(row, "producer_id")) is not None), None),
         error=bare(failure.exception),
         known=known,
-        meaning=_meant(meanings, failure),
+        meaning=_meant(meanings, failure.message, call),
         call=failure.call,
         category=failure.category if failure.category in MEANT else reaction_of(known),
         message=failure.message,
@@ -296,13 +298,11 @@ def _meanings(
     return found if is_worded else thrown_by(found, call)
 
 
-def _meant(meanings: Sequence[ClientException], failure: Failure) -> ClientException | None:
+def _meant(meanings: Sequence[ClientException], message: str, call: str | None) -> ClientException | None:
     """The row that says what an error means: of several that say different things none, if nothing shows which."""
-    if not meanings:
-        return None
-    is_one = len({entry.meaning for entry in meanings}) == 1
-    is_shown = names_call(meanings[0], failure.call) or is_meant_by(meanings[0], failure.message)
-    return meanings[0] if is_one or is_shown or not failure.message else None
+    is_one = len({entry.meaning for entry in meanings}) == 1 or (bool(meanings) and not message)
+    is_shown = bool(meanings) and (names_call(meanings[0], call) or is_meant_by(meanings[0], message))
+    return meanings[0] if is_one or is_shown else None
 
 
 def _candidates(meanings: Sequence[ClientException], known: ProtocolError | None) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from kafkatx.findings.client_lines import TIMES, advised_of, by_client, columns,
 from kafkatx.findings.conditions import coordinator_kept_waiting, kept_waiting, same_failure
 from kafkatx.findings.finding import Finding
 from kafkatx.findings.outcome_remedies import DESCRIBE, LOOK_UP
-from kafkatx.findings.outcomes import FATE, OUTCOME, Call, Grounds, Resolved, TransactionFate, fate_of
+from kafkatx.findings.outcomes import FATE, UNKNOWN, Call, Grounds, Resolved, TransactionFate, fate_of, outcome
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
@@ -106,6 +106,11 @@ class Facts:
     def abort(self) -> str:
         """The one that aborts."""
         return method("abortTransaction", self.library)
+
+    @property
+    def is_open_abort(self) -> bool:
+        """Whether an abort was asked for, of which nobody knows whether it was done: a commit it is in no case."""
+        return not self.is_commit and self.resolved.fate is TransactionFate.unknown
 
     @property
     def is_java(self) -> bool:
@@ -236,7 +241,14 @@ WORDS = Words(
         "{call} of {client}[ {perhaps}] got no answer from the coordinator",
         TIMES,
         ": ",
-        FATE,
+        pick(
+            "is_open_abort",
+            {
+                True: "nothing of the transaction is committed by that, and this evidence does not show whether it has "
+                "ended"
+            },
+            FATE,
+        ),
         ".",
     ),
     actors=(included("producer"),),
@@ -265,7 +277,7 @@ WORDS = Words(
             needs="refused timeouts",
         ),
         step("Records are said to have come twice since", cites="twice", needs="twice"),
-        *OUTCOME,
+        *outcome(pick("is_commit", {False: "This evidence does not show whether the abort was done"}, UNKNOWN)),
     ),
     considered=(
         left_open(

@@ -30,11 +30,42 @@ def _only(folder: Path, text: str) -> dict:
     return found
 
 
-@pytest.mark.parametrize("cut", ["", "awai", "awaiting Init", "awaiting EndTx"])
+@pytest.mark.parametrize("cut", ["", "awai", "awaiting ", "awaiting EndTx"])
 def test_a_wait_whose_call_was_cut_off_is_no_batch(cut: str, tmp_path: Path) -> None:
     found = _only(tmp_path, WAITED.removesuffix("awaiting ") + cut + "\n")
     assert "the call waited for max.block.ms" in found["summary"]
     assert "batch" not in found["summary"]
+
+
+@pytest.mark.parametrize(
+    ("cut", "call"),
+    [("InitProd", "initTransactions"), ("EndTxn(t", "commitTransaction"), ("EndTxn(f", "abortTransaction")],
+)
+def test_the_begin_of_a_request_names_the_call(cut: str, call: str, tmp_path: Path) -> None:
+    found = _only(tmp_path, f"Timeout expired after 60000 milliseconds while awaiting {cut}\n")
+    assert (found["facts"]["call"], found["rule"] == "unexplained_failure" or found["verdict"] != "proved") == (
+        call,
+        True,
+    )
+    assert "batch" not in found["summary"]
+
+
+@pytest.mark.parametrize("beside", ["", "ERROR 14107 --- [main] c.e.Practice : batch job ends\n"])
+def test_a_producer_that_drops_its_batches_is_dead_though_its_exception_is_cut_off(beside: str, tmp_path: Path) -> None:
+    """Sender logs the line at ERROR, and the exception on the next one, for a producer in its fatal state (1.0+)."""
+    text = (
+        "ERROR 14107 --- [ad | producer-3] o.a.k.c.p.i.Sender : [Producer clientId=producer-3, transactionalId=tx-0] "
+        "Aborting producer batches due to fatal error\n"
+    )
+    told = _told(tmp_path, text + beside)
+    (found,) = [one for one in told["findings"] if one["severity"] == "error"]
+    assert "can do nothing more" in found["summary"]
+
+
+def test_an_abort_without_an_answer_commits_nothing(tmp_path: Path) -> None:
+    found = _only(tmp_path, f"{TIMEOUT}Timeout expired after 15000ms while awaiting EndTxn(false)\n")
+    assert "nothing of the transaction is committed by that" in found["summary"]
+    assert "whether the transaction was committed" not in str(found)
 
 
 @pytest.mark.parametrize("request_of", ["AddOffsetsToTxn", "TxnOffsetCommit"])

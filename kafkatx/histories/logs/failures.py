@@ -54,6 +54,8 @@ CALLS = {
 REPEATED = "_FATAL"
 """What librdkafka answers to every call after a fatal error."""
 TO_ERROR = (EventKind.to_abortable, EventKind.to_fatal)
+TO_ERROR_ALONE = (*TO_ERROR, EventKind.batches_failed)
+"""Kinds that say so without an exception: Sender drops all batches of a producer in its fatal state."""
 FATAL_STATE, ERROR_STATES = "-> FatalError", ("-> FatalError", "-> AbortableError")
 """How librdkafka's changes of state end that lead into an error (rd_kafka_txn_set_state)."""
 CATEGORIES = ("fatal", "abortable", "retriable", "refresh", "config")
@@ -64,6 +66,8 @@ JAVA = (
 
 
 BEGIN = "beginTransaction"
+FEWEST = 4
+"""Letters by which the request that a call waited for is known."""
 
 
 @dataclass(slots=True)
@@ -90,7 +94,7 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
     for row in [int(row) for row in rows if kinds[row] in _NUMBERS]:
         exception, message = _root(model, row)
         if not (name := simple_name(exception)):
-            silent += [row] if model.kind(row) in TO_ERROR and _is_of_somebody(model, row) else []
+            silent += [row] if model.kind(row) in TO_ERROR_ALONE and _is_of_somebody(model, row) else []
             continue
         call, at = call_of(model, row), int(model.times[row])
         group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
@@ -150,7 +154,14 @@ def call_of(model: LogModel, row: int) -> str | None:
     trace = model.trace(row)
     names = [*reversed(trace.calls if trace is not None else ()), model.string(row, "api") or ""]
     known = (CALLS.get(name.rpartition(".")[2]) for name in names)
-    return next((call for call in known if call is not None), None)
+    waits = model.kind(row) is EventKind.await_timeout
+    return next((call for call in known if call is not None), _cut(names[-1]) if waits else None)
+
+
+def _cut(name: str) -> str | None:
+    """The call of a request whose name is cut off, where that leaves one."""
+    found = {call for known, call in CALLS.items() if known.startswith(name)} if len(name) >= FEWEST else set()
+    return found.pop() if len(found) == 1 else None
 
 
 def _root(model: LogModel, row: int) -> tuple[str, str]:
@@ -204,7 +215,8 @@ def _own_words(model: LogModel, rows: list[int]) -> str | None:
     """What the client says of itself."""
     kinds = {model.kind(row) for row in rows}
     ends = [model.string(row, "detail") or "" for row in rows if model.kind(row) is EventKind.client_state]
-    if EventKind.to_fatal in kinds or any(end.endswith(FATAL_STATE) for end in ends):
+    is_dropped = EventKind.batches_failed in kinds and not any(model.string(row, "error") for row in rows)
+    if is_dropped or EventKind.to_fatal in kinds or any(end.endswith(FATAL_STATE) for end in ends):
         return "fatal"
     return "abortable" if EventKind.to_abortable in kinds or ends else None
 

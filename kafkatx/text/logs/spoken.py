@@ -25,7 +25,8 @@ _FAILED = regex(
 )
 _OF_KAFKA = regex(
     r"(?i:kafka|\btransact(?:ion|ional|ions)\b|\btxn?\b|\bproducer(?!\s*:)|\bcoordinator\b|\bepoch\b|\bbroker\b|"
-    r"transactional[._]?id|\blso\b|exactly.once|\binit_?producer_?id\b)"
+    r"transactional[._]?id|\blso\b|exactly.once|\binit_?producer_?id\b|transaction(?:coordinator|state|marker)|"
+    r"__(?:transaction_state|consumer_offsets)\b)"
 )
 _WENT_WELL = regex(
     r"(?i:\b(?:no|0|without|zero)(?: \w+)? (?:errors?|failures?|failed|exceptions?|timeouts?)\b|"
