@@ -22,8 +22,7 @@ from kafkatx.kernels.spans import OVER_GAP
 from kafkatx.terms.clocks import TWO_PHASE_TIMEOUT_MS
 from kafkatx.terms.records import dataclass
 from kafkatx.terms.verdicts import Severity
-from kafkatx.text.events import Statement
-from kafkatx.text.named_errors import SYMPTOM
+from kafkatx.text.events import SYMPTOM, Statement
 from kafkatx.words.evidence_refs import data_ref, latest_row
 from kafkatx.words.explanation import step
 from kafkatx.words.facts import offsets
