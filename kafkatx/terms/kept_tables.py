@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from kafkatx.terms.kept import Kept
 
-FOLDERS = ("terms", "terms/catalogue", "text", "text/logs", "kernels")
+FOLDERS = ("terms", "terms/catalogue", "text", "text/logs", "text/prose", "kernels")
 """Where everything lies that a kept table is made of: the catalogue, and the code that reads and indexes it."""
 MOST = 64
 """Tables that are kept."""

@@ -113,7 +113,8 @@ def spoken_event_of(entry: Entry, strings: Strings) -> Row | None:
     """Return the row of an entry that means nothing to us but speaks of a failure of Kafka's."""
     framed = entry.framed
     is_ended = bool(entry.tail) and is_end_of_reading(framed.message, entry.tail[0])
-    is_others = side_of(framed) is Side.broker and not is_about_transactions(framed.message)
+    told = f"{framed.context.text} {framed.message}"
+    is_others = side_of(framed) is Side.broker and not is_about_transactions(told)
     if is_ended or is_others or not is_spoken_failure(framed, framed.message):
         return None
     row = empty_row()
