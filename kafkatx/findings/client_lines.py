@@ -16,12 +16,13 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import LIBRARIES, Framework
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.topics import UNNAMED
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.config_context import ConfigContext, advised
 from kafkatx.words.explanation import ActorWords, Bound
 from kafkatx.words.log_refs import client_seen
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, NameList
+from kafkatx.words.values import ClientName, NameList, TopicPartition
 
 Value = TypeVar("Value")
 
@@ -145,6 +146,12 @@ def topic_partition(logs: LogModel, row: int) -> tuple[str, int] | None:
     """Topic and partition that a line names."""
     topic, number = logs.string(row, "topic"), logs.number(row, "partition")
     return (topic, number) if topic is not None and number is not None else None
+
+
+def place_of(logs: LogModel, row: int) -> TopicPartition:
+    """The partition that a line is about; -1 where it does not name it."""
+    topic, partition = logs.string(row, "topic"), logs.number(row, "partition")
+    return TopicPartition(topic or UNNAMED, -1 if partition is None or topic is None else partition)
 
 
 def partitions_named(logs: LogModel, rows: Iterable[int]) -> NameList:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass
-from kafkatx.terms.regex import regex
 from kafkatx.text.error_messages.sayings import damaged_file, names_too_few_in_sync
 from kafkatx.text.logs.calls import FENCING
 
@@ -97,8 +96,9 @@ ECHOES = (
     "in an error state", "previous transactional or idempotent request has failed with errors", "in state FatalError",
 )  # fmt: skip
 """Words of a call that was refused since one before it had failed."""
-OF_REFUSED_ABORTS = ("commit_outcome_unknown", "api_misuse")
-"""What makes a coordinator refuse an abort for its state: no transaction is open, since a commit had gone through."""
+OF_REFUSED_ABORTS = ("commit_outcome_unknown", "api_misuse", "client_bug")
+"""What makes a coordinator refuse an abort for its state: a commit had gone through, or it knows of no transaction that
+was begun (TransactionCoordinator.endTransaction: CompleteCommit, PrepareCommit, Empty)."""
 OF_SEARCHES = ("coordinator_unavailable", "broker_unreachable")
 """What makes a client look for its coordinator without end."""
 OF_WAITS = ("coordinator_unavailable", "stuck_prepare", "broker_unreachable")
@@ -136,12 +136,12 @@ CALLED = {
     WAIT: frozenset({"init", "commit", "abort"}),
 }
 """How the catalogue names the calls that throw an error."""
-_WORDS = regex(r"[A-Za-z]+")
 
 
 def names_call(entry: ClientException, call: str | None) -> bool:
     """Whether a row of the catalogue says that a call throws it."""
-    return not CALLED.get(call or "", frozenset()).isdisjoint(_WORDS.findall(entry.raised_by))
+    words = "".join(sign if sign.isalpha() else " " for sign in entry.raised_by).split()
+    return not CALLED.get(call or "", frozenset()).isdisjoint(words)
 
 
 def thrown_by(found: tuple[ClientException, ...], call: str | None) -> tuple[ClientException, ...]:

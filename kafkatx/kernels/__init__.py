@@ -6,8 +6,8 @@ Rows      rows: the types of all rows; growing, packed, packing, moves: room for
           repetitions: which are alike.
 Bytes     bytes, loads: numbers out of a buffer; crc32c, crc32c_instructions; payloads: what codec_libraries decompress
           by codec_frames, or snappy.
-Segments  batches, messages: headers; stepping: headers alone; records, record_columns: what is in them;
-          transaction_log, offset_commits: records of internal topics.
+Segments  batches, messages: headers; stepping: headers alone; records, record_columns, record_counts: what is in
+          them; transaction_log, offset_commits: records of internal topics.
 Folds     transactions: coordinator's rows; spans, sequences: data; matching: both; plain: what is like all others.
 Logs      literals, by fingerprints or grams: lines that hold one; held_texts: which; templates: lines taken apart;
           event_columns: events of them.

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.findings.client_lines import is_cut_out, only, partitions_named, times_of
+from kafkatx.findings.client_lines import is_cut_out, only, partitions_named, place_of, times_of
 from kafkatx.findings.conditions import same_time
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.open_spans import OpenSpan
@@ -32,8 +32,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import MADE_RANDOM, statements_of
 from kafkatx.kernels.distinct import distinct
 from kafkatx.kernels.spans import OPEN
-from kafkatx.rules.answers.leaders import told_of
-from kafkatx.rules.answers.places import place_of
+from kafkatx.rules.answers.open_asked import told_of
 from kafkatx.rules.read_committed_blocked import doubt_of, since_of, verdict_of
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import CONSUMER_OFFSETS, OFFSETS_PARTITIONS, partition_for

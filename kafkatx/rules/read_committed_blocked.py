@@ -30,7 +30,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.rules import hanging_transaction
-from kafkatx.rules.answers.leaders import told_open
+from kafkatx.rules.answers.open_asked import told_open
 from kafkatx.rules.answers.positions import POSITION_WORDS, blocked_told
 from kafkatx.rules.atomicity.lost_markers import is_left_out
 from kafkatx.rules.hanging.live_checks import ASK, END_CUT, END_OPEN, FIND_HANGING

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafkatx.findings.client_lines import only
+from kafkatx.findings.client_lines import only, place_of
 from kafkatx.findings.conditions import leads_a_partition
 from kafkatx.findings.grouping import DataColumns, columns_of_part
 from kafkatx.findings.rule import Case, Found, Rule
@@ -33,7 +33,6 @@ from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.rules.answers.markers import MARKER_WORDS, refused_markers
-from kafkatx.rules.answers.places import place_of
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.records import dataclass

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafkatx.findings.client_lines import place_of
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.rules.answers.coordinators import coordinators_row, has_ended, refusals_of
+from kafkatx.rules.answers.open_asked import coordinators_row, has_ended, refusals_of
 from kafkatx.rules.answers.open_told import HANGING_REMEDIES, HangingFacts
-from kafkatx.rules.answers.places import place_of
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.terms.verdicts import Severity, Verdict

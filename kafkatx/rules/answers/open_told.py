@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafkatx.findings.client_lines import place_of
 from kafkatx.findings.open_spans import SAID_TO_WAIT
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.spans import OPEN
-from kafkatx.rules.answers.coordinators import UNSTICK, coordinators_row, refusals_of
-from kafkatx.rules.answers.places import place_of
+from kafkatx.rules.answers.open_asked import UNSTICK, coordinators_row, refusals_of
 from kafkatx.terms.clocks import LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import TRANSACTION_STATE

@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from kafkatx.findings.client_lines import only
+from kafkatx.findings.client_lines import only, place_of
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import statements_of
-from kafkatx.rules.answers.places import place_of
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict

@@ -7,7 +7,8 @@ Short     page_lines: pasting undone; telling: which lines are asked; shown, sai
 Frame     framing: time, level, logger and message of a line, by layouts, wrappers, json_lines, fronts and around;
           stamps, printed_times: times; contexts: a client's brackets.
 Meaning   meaning: one event of an entry; matching: by the catalogue's texts (tables), whole; fragments: cut, or amid
-          other words; filling, filled, columns: an event's columns; requests: the request log; calls: the method.
+          other words; retyped: typed off a screen; filling, filled, columns: an event's columns; requests: the request
+          log; calls: the method.
 Errors    exceptions: of one line; spelled: by their words; traces: of many lines (traced); error_names: pieces of
           patterns; end_of_reading: what is none; defect_texts: texts of known defects.
 Long      alike, repeated: lines and entries of a kind are read once.

@@ -23,10 +23,8 @@ from kafkatx.text.pages.cutting import cut, cut_file
 from kafkatx.text.pages.growing import TOOLS
 from kafkatx.text.pages.likeness import goes_on, is_log_line
 from kafkatx.text.pages.part import PartKind, TextPart
-from kafkatx.text.printed.listed_objects import kind_of_objects
 from kafkatx.text.printed.pasted import LONGEST_PREFIX, as_printed
 from kafkatx.text.printed.tool_lines import tool_lines
-from kafkatx.text.products import is_of_another_system
 from kafkatx.text.prose.named_errors import errors_in, is_of_producers, names_something
 from kafkatx.text.prose.statements import statements_on_page
 from kafkatx.text.settings.files import is_settings
@@ -94,6 +92,8 @@ def _is_another_systems(file: OpenFile) -> bool:
     page = page_of(file)
     if page is None or b"kafka" in page.content.lower():
         return False
+    from kafkatx.text.products import is_of_another_system
+
     told = [line.text for line in lines(page)]
     return is_of_another_system("\n".join(told)) and not any(
         is_of_producers(name) for text in told for name in errors_in(text)
@@ -130,6 +130,16 @@ def _is_settings(file: OpenFile) -> bool:
     return is_settings(texts) and not any(as_printed(text) for text in texts[:SAMPLE_LINES])
 
 
+def _is_listing(found: dict[str, Any]) -> bool:
+    """Whether an object is what a tool lists of transactions; their reader is loaded for what may be one."""
+    names = {name.replace("_", "").replace("-", "").lower() for name in found}
+    if names.isdisjoint({"command", "producerid", "txnstartoffset"}):
+        return False
+    from kafkatx.text.printed.listed_objects import kind_of_objects
+
+    return kind_of_objects(json.dumps(found)) is not None
+
+
 def _is_document(file: OpenFile) -> bool:
     """Whether a whole file is one JSON object that is no record of a log: what it quotes is told, not logged.
 
@@ -142,7 +152,7 @@ def _is_document(file: OpenFile) -> bool:
         found = json.loads(file.read(0, file.size))
     except (ValueError, RecursionError):
         return False
-    if not isinstance(found, dict) or OF_SHIPPERS & found.keys() or kind_of_objects(json.dumps(found)):
+    if not isinstance(found, dict) or OF_SHIPPERS & found.keys() or _is_listing(found):
         return False
     record = read_record(json.dumps(found))
     return record is None or not (record.is_logged or (OF_ANSWERS & found.keys() and tells(record.message)))

@@ -21,7 +21,6 @@ from kafkatx.text.lines import Line
 from kafkatx.text.printed.contents import Reach, content_of
 from kafkatx.text.printed.joining import FILE_END, begins_anew, extended, growth_of, is_whole
 from kafkatx.text.printed.line_kinds import ToolLineKind
-from kafkatx.text.printed.listed_objects import kind_of_objects, whole_object
 from kafkatx.text.printed.pasted import Printed, as_printed, has_closing_tag, undecorated, unescaped
 from kafkatx.text.told_lines import ValuesBlock
 
@@ -90,8 +89,8 @@ class ToolLines:
             if block.takes(line.text):
                 yield ToolLine(line, None, is_value=True)
                 continue
-            if (listed := whole_object(line, self._peek)) is not None:
-                yield self._objects(*listed)
+            if line.text.lstrip()[:1] in ("{", "[") and (listed := self._objects(line)) is not None:
+                yield listed
                 continue
             printed = as_printed(line.text)
             if printed is None and line.text.rstrip().endswith("Dumping"):
@@ -134,13 +133,19 @@ class ToolLines:
         is_header = undecorated(line.text).strip() == "Dumping" and FILE_END.search(path) and " " not in path
         return Printed(ToolLineKind.DUMPING, "Dumping") if is_header else None
 
-    def _objects(self, line: Line, behind: int) -> ToolLine:
-        """A list of objects that was printed over several lines."""
+    def _objects(self, line: Line) -> ToolLine | None:
+        """A list of objects that begins here, over however many lines; what reads them is loaded where one may."""
+        from kafkatx.text.printed.listed_objects import kind_of_objects, whole_object
+
+        listed = whole_object(line, self._peek)
+        if listed is None:
+            return None
+        whole, behind = listed
         for _ in range(behind):
             self.waiting.popleft()
-        kind = kind_of_objects(line.text)
+        kind = kind_of_objects(whole.text)
         assert kind is not None
-        return ToolLine(line, Printed(kind, line.text), is_joined=behind > 0)
+        return ToolLine(whole, Printed(kind, whole.text), is_joined=behind > 0)
 
     def _joined(self, line: Line, printed: Printed) -> ToolLine:
         """Join a line with those that it was broken into."""

@@ -177,13 +177,16 @@ def _named_in(page: FramedPage) -> tuple[Statement, ...]:
 
 def _retyped_on(page: FramedPage, *, is_about_transactions: bool) -> list[Statement]:
     """Errors that somebody typed in words of his own: asked of texts that name none, so loaded for them."""
+    own = [line for line in page.lines if " " in line.text.strip() and page.is_own(line)]
+    if not own:
+        return []
     from kafkatx.text.logs.retyped import retyped_in
 
     found = [
         (line, name)
-        for line in page.lines
+        for line in own
         for name in dict.fromkeys(retyped_in(line.text))
-        if (is_about_transactions or is_of_producers(name)) and page.is_own(line)
+        if is_about_transactions or is_of_producers(name)
     ]
     talk = explained(page.lines) if found else frozenset()
     return [_named(line, name, is_talk=line.position in talk) for line, name in found]
