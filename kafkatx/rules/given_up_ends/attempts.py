@@ -85,8 +85,8 @@ def _is_end(logs: LogModel, row: int) -> bool:
 
 
 UNSENT = ("Failed to flush all outstanding", "_transaction (begin)) timed out")
-"""Words of librdkafka about what comes before EndTxn: the first phase of an end, in which no more records are taken, and
-the flush behind it (rd_kafka_commit_transaction in rdkafka_txnmgr.c, 1.4 to 1.9)."""
+"""Words of librdkafka about what comes before EndTxn: the first phase of an end, in which no more records are taken,
+and the flush behind it (rd_kafka_commit_transaction in rdkafka_txnmgr.c, 1.4 to 1.9)."""
 
 
 def _comes_again(failure: Failure) -> bool:
